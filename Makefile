@@ -1,0 +1,88 @@
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# where tests find the conformance cases and the data; they skip with a reason where these are not set
+ifdef BERTH_CONFORMANCE
+export BERTH_CONFORMANCE
+endif
+ifdef BERTH_DATA
+export BERTH_DATA
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test lint format bench lock clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+setup: $(READY)  ## make .venv with the berth command in it
+
+# $(call install_python,PROBLEM): root on Debian installs it, anybody else is told what to type
+define install_python
+if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	echo "$(1): installing python3 and python3-venv"; \
+	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y python3 python3-venv || exit 1; \
+else \
+	echo "$(1). Type this, then make again: sudo apt-get update && sudo apt-get install -y python3 python3-venv" >&2; \
+	exit 1; \
+fi
+endef
+
+# pip installs what the lock names and nothing else: berth itself is built by the locked hatchling
+$(READY): pyproject.toml requirements.lock
+	@command -v $(PYTHON) >/dev/null || { $(call install_python,$(PYTHON) is not there); }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "berth needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12" >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(call install_python,$(PYTHON) can't make virtual environments); }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --quiet --require-hashes -r requirements.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup  ## a small problem solved and shown
+	@$(BIN)/python examples/demo.py
+
+# $(call pytest_marked,MARKER EXPRESSION): nothing to run is fine
+define pytest_marked
+$(BIN)/python -m pytest --collect-only -q -m "$(1)" >/dev/null 2>&1; \
+if [ $$? -ne 5 ]; then echo "$(BIN)/python -m pytest -m \"$(1)\""; $(BIN)/python -m pytest -m "$(1)"; fi
+endef
+
+test: setup  ## all tests: the fast ones, then those that need Spark, then those that need a browser
+	$(BIN)/python -m pytest -m "not spark and not browser"
+	@$(call pytest_marked,spark)
+	@$(call pytest_marked,browser and not spark)
+
+lint: setup  ## style, format, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: setup  ## put every file into the common format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup  ## run every benchmark
+	@shopt -s nullglob; benchmarks=(benchmarks/bench_*.py); \
+	if [ $${#benchmarks[@]} -eq 0 ]; then echo "no benchmarks/bench_*.py yet"; fi; \
+	for benchmark in "$${benchmarks[@]}"; do \
+		echo "== $$benchmark"; $(BIN)/python "$$benchmark" || exit 1; \
+	done
+
+lock:  ## pin every dependency anew in requirements.lock
+	$(PYTHON) -m venv --clear .lock-venv
+	.lock-venv/bin/python -m pip --disable-pip-version-check install --quiet uv
+	UV_CUSTOM_COMPILE_COMMAND="make lock" .lock-venv/bin/uv pip compile --quiet --upgrade --universal \
+		--python-version 3.11 --generate-hashes --group dev --output-file requirements.lock pyproject.toml
+	rm -rf .lock-venv
+
+clean:  ## remove .venv and everything else that can be made again
+	rm -rf $(VENV) .lock-venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""berth finds a berth for every stream operator."""

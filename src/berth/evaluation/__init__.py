@@ -1,0 +1,15 @@
+"""Problem and plan to metrics and violations: the single definition of every metric."""
+
+from berth.evaluation.evaluate import Evaluation, evaluate
+from berth.evaluation.metrics import METRIC_BY_KEY, METRIC_BY_NAME, METRICS
+from berth.evaluation.situation import Setting, Situation
+
+__all__ = [
+    "METRICS",
+    "METRIC_BY_KEY",
+    "METRIC_BY_NAME",
+    "Evaluation",
+    "Setting",
+    "Situation",
+    "evaluate",
+]

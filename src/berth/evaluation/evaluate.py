@@ -1,0 +1,33 @@
+"""The judge: metrics and violations of any plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from berth.evaluation.feasibility import violations
+from berth.evaluation.metrics import METRICS
+from berth.evaluation.situation import Setting, Situation
+from berth.model import Plan, Problem
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a plan is worth and what it breaks."""
+
+    metrics: dict[str, float]
+    violations: tuple[str, ...]
+
+
+def evaluate(problem: Problem, plan: Plan, previous: Plan | None = None) -> Evaluation:
+    """Compute every metric of a plan and list every constraint that it breaks.
+
+    Metrics that can't be computed (an unknown rate, a missing link, an instance without a node) are
+    left out. `previous` is the plan before, for what has moved.
+
+    Raises:
+        BadInput: the plan names instances, operators, nodes or objects that the problem doesn't have.
+    """
+    situation = Situation(Setting(problem, previous), plan)
+    values = {metric.key: metric.value(situation) for metric in METRICS}
+    metrics = {key: value for key, value in values.items() if value is not None}
+    return Evaluation(metrics, tuple(violations(situation)))

@@ -1,0 +1,369 @@
+"""Every constraint of the contract: what a plan breaks, by name and with the amounts.
+
+A constraint is a function from a situation to lines; a new one is such a function in `CONSTRAINTS`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.evaluation.situation import Flows, Situation
+from berth.model import Apart, Node, Together
+
+TOLERANCE = 1e-9
+"""Amounts are compared with this relative tolerance."""
+
+
+def violations(situation: Situation) -> list[str]:
+    """One line for each constraint that the plan breaks."""
+    return [line for constraint in CONSTRAINTS for line in constraint(situation)]
+
+
+def exceeds(needed: float, there: float) -> bool:
+    """Whether an amount is more than what is there, beyond the tolerance."""
+    return bool(needed > there + TOLERANCE * max(abs(there), abs(needed)))
+
+
+def amount(value: float) -> str:
+    """A number as people write it: 5, 0.75, 1.25e+08."""
+    return f"{value:.6g}"
+
+
+def unplaced(situation: Situation) -> Iterator[str]:
+    """Every computed instance needs a node."""
+    for number in np.flatnonzero(situation.computed & (situation.node_of < 0)).tolist():
+        yield f"instance {situation.graph.names[number]}: not placed"
+
+
+def misplaced(situation: Situation) -> Iterator[str]:
+    """Hosts, pins, candidates and `where` rules."""
+    graph, network = situation.graph, situation.network
+    for operator, item in enumerate(graph.operators):
+        numbers = np.arange(item.first, item.first + item.operator.parallelism)
+        nodes = situation.node_of[numbers]
+        wrong = situation.computed[numbers] & (nodes >= 0) & ~np.isin(nodes, graph.allowed_nodes[operator])
+        for number in numbers[wrong].tolist():
+            node = network.nodes[situation.node_of[number]]
+            yield f"instance {graph.names[number]}: on {node.name}, which {_why_not(situation, operator, node.name)}"
+
+
+def _why_not(situation: Situation, operator: int, node: str) -> str:
+    item = situation.graph.operators[operator]
+    if not situation.network.nodes[situation.network.index[node]].hosts:
+        return "hosts no operators"
+    candidates = item.operator.candidates
+    if candidates is not None and node not in candidates:
+        return f"is not among its candidates ({', '.join(candidates)})"
+    return "lacks the labels of a 'where' rule"
+
+
+def rules(situation: Situation) -> Iterator[str]:
+    """`together` and `apart`; rules of what is not computed lapse."""
+    for application in situation.problem.applications:
+        for rule in application.rules:
+            if not isinstance(rule, Together | Apart):
+                continue
+            numbers = [
+                number
+                for name in rule.operators
+                for number in _running_instances(situation, f"{application.name}/{name}")
+            ]
+            if isinstance(rule, Together):
+                yield from _together(situation, application.name, rule, numbers)
+            else:
+                yield from _apart(situation, application.name, rule, numbers)
+
+
+def _running_instances(situation: Situation, operator: str) -> list[int]:
+    item = situation.graph.operators[situation.graph.operator_index[operator]]
+    return [
+        number for number in item.instances if situation.computed[number] and situation.node_of[number] >= 0
+    ]
+
+
+def _together(situation: Situation, application: str, rule: Together, numbers: list[int]) -> Iterator[str]:
+    nodes = sorted({situation.network.nodes[situation.node_of[number]].name for number in numbers})
+    if len(nodes) > 1:
+        names = ", ".join(rule.operators)
+        yield f"application {application}: {names} must be together, but are on {', '.join(nodes)}"
+
+
+def _apart(situation: Situation, application: str, rule: Apart, numbers: list[int]) -> Iterator[str]:
+    nodes = (situation.network.nodes[situation.node_of[number]] for number in numbers)
+    places = Counter(apart_place_of(node, rule.by) for node in nodes)
+    for (kind, place), count in places.items():
+        if count > 1:
+            names = ", ".join(rule.operators)
+            yield f"application {application}: {names} must be apart, but {count} instances are on {kind} {place}"
+
+
+def apart_place_of(node: Node, by: str | None) -> tuple[str, str]:
+    """What two instances must not share: the node or, with `by`, the value of its label."""
+    if by is not None and by in node.labels:
+        return by, node.labels[by]
+    return "node", node.name
+
+
+def capacities(situation: Situation) -> Iterator[str]:
+    """What a node's instances and containers need of each resource, against what it has."""
+    network, graph = situation.network, situation.graph
+    representatives, _ = situation.computations
+    nodes = situation.node_of[representatives]
+    containers = _containers_on_nodes(situation)
+    packed = np.array([name in situation.plan.containers for name in graph.names], dtype=bool)
+    packed &= _in_container_application(situation)
+    resources = dict.fromkeys([*graph.resources, *(name for _, name in containers)])
+    for resource in resources:
+        demand = np.where(packed, 0.0, graph.demand(resource))[situation.running]
+        needed = np.bincount(nodes, situation.per_computation(demand), minlength=len(network.nodes))
+        for (node, name), total in containers.items():
+            needed[node] += total if name == resource else 0.0
+        there = network.capacity(resource)
+        for node in np.flatnonzero(needed > there).tolist():
+            if exceeds(needed[node], there[node]):
+                yield f"node {network.nodes[node].name}: {resource} {_of(needed[node], there[node])}" + (
+                    f" (headroom {amount(network.headroom)} kept free)" if network.headroom else ""
+                )
+
+
+def _of(needed: float, there: float) -> str:
+    return f"{amount(needed)} needed, {amount(there)} there"
+
+
+def _in_container_application(situation: Situation) -> np.ndarray:
+    has = np.array([application.containers is not None for application in situation.problem.applications])
+    return np.asarray(has[situation.graph.application_of])
+
+
+def _containers_on_nodes(situation: Situation) -> dict[tuple[int, str], float]:
+    """What the containers that are not empty take of each node's resources: all of their capacity."""
+    taken: dict[tuple[int, str], float] = {}
+    homes = {}
+    for number in situation.running.tolist():
+        name = situation.graph.names[number]
+        application = situation.problem.applications[situation.graph.application_of[number]]
+        if application.containers is not None and name in situation.plan.containers:
+            homes[situation.plan.containers[name]] = int(situation.node_of[number]), application.containers
+    for node, container in homes.values():
+        for resource, size in container.capacity.items():
+            taken[node, resource] = taken.get((node, resource), 0.0) + size
+    return taken
+
+
+def containers(situation: Situation) -> Iterator[str]:
+    """Instances fill containers: each in one, each container on one node, none over its capacity."""
+    graph, plan = situation.graph, situation.plan
+    contents: dict[str, list[int]] = {}
+    for number in situation.running.tolist():
+        name = graph.names[number]
+        application = situation.problem.applications[graph.application_of[number]]
+        if application.containers is None:
+            continue
+        container = plan.containers.get(name)
+        known = {f"{application.name}/c{k}" for k in range(application.containers.count)}
+        if container is None:
+            yield f"instance {name}: in no container"
+        elif container not in known:
+            yield f"instance {name}: no container {container} ({application.name} has {len(known)})"
+        else:
+            contents.setdefault(container, []).append(number)
+    for container, numbers in contents.items():
+        yield from _container_fits(situation, container, numbers)
+
+
+def _container_fits(situation: Situation, container: str, numbers: list[int]) -> Iterator[str]:
+    graph = situation.graph
+    nodes = sorted({situation.network.nodes[situation.node_of[number]].name for number in numbers})
+    if len(nodes) > 1:
+        yield f"container {container}: its instances are on {', '.join(nodes)}"
+    limits = situation.problem.applications[graph.application_of[numbers[0]]].containers
+    assert limits is not None
+    for resource in graph.resources:
+        needed = float(graph.demand(resource)[numbers].sum())
+        there = limits.capacity.get(resource, 0.0)
+        if exceeds(needed, there):
+            yield f"container {container}: {resource} {_of(needed, there)}"
+
+
+def missing_links(situation: Situation) -> Iterator[str]:
+    """Two nodes that exchange a stream or an object need a link."""
+    connected = situation.network.table.connected
+    for flows, what in ((situation.flows, "a stream"), (situation.downloads, "a download")):
+        gone = ~connected[flows.sender, flows.receiver]
+        pairs = zip(flows.sender[gone].tolist(), flows.receiver[gone].tolist(), strict=True)
+        for sender, receiver in dict.fromkeys(pairs):
+            names = situation.network.nodes[sender].name, situation.network.nodes[receiver].name
+            yield f"link {names[0]} -> {names[1]}: needed for {what}, but there is none"
+
+
+def bandwidths(situation: Situation) -> Iterator[str]:
+    """What crosses each (physical) link, against its bandwidth (000, eq. 17; 004, constraint 4)."""
+    links, loads = situation.link_loads
+    nodes, there = situation.network.nodes, situation.link_bandwidth
+    arrow = "<->" if situation.network.duplex == "half" else "->"
+    for position in np.flatnonzero(loads > there).tolist():
+        if exceeds(loads[position], there[position]):
+            sender, receiver = divmod(int(links[position]), len(nodes))
+            yield (
+                f"link {nodes[sender].name} {arrow} {nodes[receiver].name}: "
+                f"bandwidth {_of(loads[position], there[position])} (bytes/s)"
+            )
+
+
+def network_cards(situation: Situation) -> Iterator[str]:
+    """What each node sends plus receives, against its card (004, constraint 3)."""
+    network = situation.network
+    total = np.zeros(len(network.nodes))
+    for flows in (situation.flows, situation.downloads):
+        rate = np.nan_to_num(flows.rate)
+        for ends in (flows.sender, flows.receiver):
+            total += np.bincount(ends, rate, minlength=len(total))
+    for node in np.flatnonzero(total > network.nic_bytes_per_s).tolist():
+        if exceeds(total[node], network.nic_bytes_per_s[node]):
+            needed = _of(total[node], network.nic_bytes_per_s[node])
+            yield f"node {network.nodes[node].name}: network card {needed} (bytes/s)"
+
+
+def one_port(situation: Situation) -> Iterator[str]:
+    """The shares of link bandwidth that a node's results take sum to at most 1 each way (004, 2)."""
+    network = situation.network
+    if not network.one_port:
+        return
+    flows = situation.flows
+    share = _link_shares(situation, flows)
+    for ends, what in ((flows.sender, "sending"), (flows.receiver, "receiving")):
+        total = np.bincount(ends, share, minlength=len(network.nodes))
+        for node in np.flatnonzero(total > 1.0).tolist():
+            if exceeds(total[node], 1.0):
+                yield f"node {network.nodes[node].name}: one port, {what} {_of(total[node], 1.0)}"
+
+
+def _link_shares(situation: Situation, flows: Flows) -> np.ndarray:
+    bandwidth = situation.network.table.bandwidth_bytes_per_s
+    there = bandwidth[flows.sender, flows.receiver]
+    if situation.network.duplex == "half":
+        there = np.minimum(there, bandwidth[flows.receiver, flows.sender])
+    rate = np.nan_to_num(flows.rate)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(rate > 0, rate / there, 0.0)
+
+
+def keeping_up(situation: Situation) -> Iterator[str]:
+    """Where a throughput is asked for, every node's processor keeps up (004, constraint 1)."""
+    representatives, _ = situation.computations
+    nodes = situation.node_of[representatives]
+    busy = np.bincount(nodes, np.nan_to_num(situation.busy_share), minlength=len(situation.network.nodes))
+    for node in np.flatnonzero(busy > 1.0).tolist():
+        if exceeds(busy[node], 1.0):
+            yield f"node {situation.network.nodes[node].name}: processor {_of(busy[node], 1.0)} (busy share)"
+
+
+def requirements(situation: Situation) -> Iterator[str]:
+    """`max_response_time_ms` and `min_availability` of each application."""
+    if not situation.complete:
+        return
+    for number, application in enumerate(situation.problem.applications):
+        latest = application.max_response_time_ms
+        if latest is not None and situation.finish_ms is not None:
+            slowest = float(situation.finish_ms[situation.belongs_to(number)].max(initial=0.0))
+            if exceeds(slowest, latest):
+                yield (
+                    f"application {application.name}: response time {amount(slowest)} ms, "
+                    f"at most {amount(latest)} ms asked"
+                )
+        least = application.min_availability
+        if least is not None and situation.linked:
+            reached = application_availability(situation, number)
+            if exceeds(least, reached):
+                yield (
+                    f"application {application.name}: availability {amount(reached)}, "
+                    f"at least {amount(least)} asked"
+                )
+
+
+def application_availability(situation: Situation, application: int) -> float:
+    """The availability of one application: its instances and the pairs between them."""
+    metric = METRIC_BY_NAME["availability"]
+    assert isinstance(metric, AdditiveMetric)
+    assert metric.per_instance is not None
+    assert metric.per_pair is not None
+    inside = situation.belongs_to(application)
+    numbers = np.flatnonzero(inside)
+    total = metric.per_instance(situation.setting, numbers, situation.node_of[numbers]).sum()
+    within = inside[situation.pairs.sender] & inside[situation.pairs.receiver]
+    sender = situation.node_of[situation.pairs.sender[within]]
+    receiver = situation.node_of[situation.pairs.receiver[within]]
+    return float(np.exp(total + metric.per_pair(situation.network, sender, receiver).sum()))
+
+
+def reuse(situation: Situation) -> Iterator[str]:
+    """A reused result comes from an equal operator that is computed; skipped ones are not needed."""
+    graph, plan = situation.graph, situation.plan
+    if not (plan.reuse or plan.skipped):
+        return
+    classes = situation.problem.sharing_keys.classes
+    computed = {
+        item.name for item in graph.operators if item.name not in plan.reuse and item.name not in plan.skipped
+    }
+    for taker, provider in plan.reuse.items():
+        equal = classes[graph.operator_index[taker]] == classes[graph.operator_index[provider]]
+        if not situation.problem.sharing:
+            yield f"reuse {taker}: sharing is off in this problem"
+        elif not equal or taker == provider:
+            yield f"reuse {taker}: {provider} does not compute the same"
+        elif provider not in computed:
+            yield f"reuse {taker}: {provider} is not computed itself"
+    for name in plan.skipped:
+        number = graph.operator_index[name]
+        consumers = [graph.operators[consumer].name for consumer in graph.consumers[number]]
+        needing = [consumer for consumer in consumers if consumer in computed]
+        takers = [taker for taker, provider in plan.reuse.items() if provider == name]
+        if not consumers:
+            yield f"skipped {name}: it is a result of its application"
+        elif needing or takers:
+            yield f"skipped {name}: {', '.join([*needing, *takers])} still needs it"
+    for name in [*plan.reuse, *plan.skipped]:
+        item = graph.operators[graph.operator_index[name]]
+        placed = [graph.names[number] for number in item.instances if graph.names[number] in plan.assignment]
+        if placed:
+            yield f"operator {name}: reused or skipped, but {', '.join(placed)} is in the assignment"
+    yield from (f"operator {name}: both reused and skipped" for name in plan.skipped if name in plan.reuse)
+
+
+def downloads(situation: Situation) -> Iterator[str]:
+    """Every object that a node reads without holding it is downloaded once, from a holder."""
+    nodes = situation.network.nodes
+    wanted = situation.object_rates
+    listed = Counter((item.object, situation.network.index[item.target]) for item in situation.plan.downloads)
+    for name, node in wanted:
+        if (name, node) not in listed:
+            yield f"download {name} to {nodes[node].name}: missing"
+    for (name, node), count in listed.items():
+        if (name, node) not in wanted:
+            yield f"download {name} to {nodes[node].name}: needless"
+        elif count > 1:
+            yield f"download {name} to {nodes[node].name}: listed {count} times"
+    for item in situation.plan.downloads:
+        if item.object not in nodes[situation.network.index[item.source]].holds:
+            yield f"download {item.object} to {item.target}: {item.source} does not hold it"
+
+
+CONSTRAINTS: tuple[Callable[[Situation], Iterator[str]], ...] = (
+    unplaced,
+    misplaced,
+    rules,
+    capacities,
+    containers,
+    missing_links,
+    bandwidths,
+    network_cards,
+    one_port,
+    keeping_up,
+    requirements,
+    reuse,
+    downloads,
+)

@@ -1,0 +1,114 @@
+"""What is minimised: one metric, or a weighted sum of several, raw or normalised (SAW, 000 eq. 9 and 22)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from berth.evaluation.metrics import METRIC_BY_NAME
+from berth.evaluation.situation import data_unit_bytes
+from berth.model import Problem
+
+OPTIMAL_GAP = 1e-6
+"""The largest gap of a plan that is called optimal."""
+SMALLEST_AVAILABILITY = 1e-12
+"""Stands for an availability of 0 where its logarithm is needed in a weighted sum."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Weights over metrics, and how they are brought to one scale."""
+
+    weights: Mapping[str, float]
+    scale: Literal["normalised", "raw"] = "normalised"
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """[best, worst] of every metric in a normalised sum."""
+
+    @property
+    def single(self) -> str | None:
+        """The metric's name where there is only one: then its value itself counts."""
+        return next(iter(self.weights)) if len(self.weights) == 1 else None
+
+    @property
+    def maximise(self) -> bool:
+        """Whether more is better: a single metric that is maximised."""
+        return self.single is not None and METRIC_BY_NAME[self.single].maximise
+
+    def coefficient(self, name: str) -> float:
+        """What one unit of a metric (of the logarithm, for a normalised availability) adds, minimising."""
+        metric = METRIC_BY_NAME[name]
+        sign = -1.0 if metric.maximise else 1.0
+        if self.single is not None:
+            return sign
+        if self.scale == "raw":
+            return sign * self.weights[name]
+        best, worst = (on_scale(name, value) for value in self.bounds[name])
+        # A metric whose range is zero is a constant (erratum E0.3).
+        return 0.0 if worst == best else self.weights[name] / (worst - best)
+
+    def value(self, metrics: Mapping[str, float]) -> float | None:
+        """The objective of a plan with these metrics; None where a metric is missing."""
+        if any(METRIC_BY_NAME[name].key not in metrics for name in self.weights):
+            return None
+        values = {name: metrics[METRIC_BY_NAME[name].key] for name in self.weights}
+        if self.single is not None:
+            return values[self.single]
+        if self.scale == "raw":
+            return sum(self.coefficient(name) * value for name, value in values.items())
+        return sum(
+            self.coefficient(name) * (on_scale(name, value) - on_scale(name, self.bounds[name][0]))
+            for name, value in values.items()
+        )
+
+
+def on_scale(name: str, value: float) -> float:
+    """A metric on the scale of the normalisation: availability by its logarithm."""
+    return math.log(max(value, SMALLEST_AVAILABILITY)) if name == "availability" else value
+
+
+def gap_between(objective: float, bound: float) -> float:
+    """The contract's gap: relative to the objective."""
+    return abs(objective - bound) / max(abs(objective), 1e-9)
+
+
+def goal_mistakes(problem: Problem) -> Iterator[str]:
+    """Weights on metrics that can't be known from this problem."""
+    for name in problem.objective:
+        path = f"objective.{name}"
+        if METRIC_BY_NAME[name].needs_rates:
+            yield from _unknown_rates(problem, path)
+        if name in ("containers_used", "container_traffic"):
+            if all(application.containers is None for application in problem.applications):
+                yield f"{path}: no application has containers"
+        if name == "processing_power":
+            for number, application in enumerate(problem.applications):
+                if application.throughput_per_s is None:
+                    yield f"{path}: applications[{number}] has no throughput_per_s"
+        if name == "loaded_response_time":
+            yield from _unknown_sizes(problem, path)
+
+
+def _unknown_rates(problem: Problem, path: str) -> Iterator[str]:
+    for number in np.flatnonzero(np.isnan(problem.instances.stream_rate)).tolist():
+        yield f"{path}: {_stream(problem, number)} has no rate; give it bytes_per_s or its source emits_bytes_per_s"
+
+
+def _unknown_sizes(problem: Problem, path: str) -> Iterator[str]:
+    """The size of a data unit counts where its sender may sit behind a limited network card."""
+    graph = problem.instances
+    for number in np.flatnonzero(np.isnan(data_unit_bytes(problem))).tolist():
+        sender = int(graph.stream_ends[number, 0])
+        if np.isfinite(problem.network.nic_bytes_per_s[graph.allowed_nodes[sender]]).any():
+            yield f"{path}: {_stream(problem, number)} has no size; give its sender output_bytes"
+
+
+def _stream(problem: Problem, number: int) -> str:
+    graph = problem.instances
+    stream = graph.streams[number]
+    application = graph.operators[graph.stream_ends[number, 0]].application
+    first = sum(len(item.streams) for item in problem.applications[:application])
+    return f"applications[{application}].streams[{number - first}] ({stream.sender} -> {stream.receiver})"

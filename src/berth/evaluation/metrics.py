@@ -1,0 +1,306 @@
+"""Every metric of the contract, defined once.
+
+A metric that is a sum says what each instance, each communicating pair, each byte per second between
+two nodes and each used node adds to it. Evaluation sums that up for a plan; the exact policies build
+their models from the same weights. A new metric is one entry in `METRICS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.situation import Setting, Situation
+from berth.model import Network
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+Between = Callable[[Network, IndexArray, IndexArray], FloatArray]
+"""A weight for each of some pairs of sending and receiving nodes (aligned arrays)."""
+
+
+class Metric(Protocol):
+    """A figure of a plan: less is better unless `maximise`."""
+
+    @property
+    def key(self) -> str:
+        """The name in a plan's metrics, with the unit."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The name in an objective."""
+        ...
+
+    @property
+    def maximise(self) -> bool:
+        """Whether more is better."""
+        ...
+
+    @property
+    def needs_rates(self) -> bool:
+        """Whether an unknown stream rate leaves it unknown."""
+        ...
+
+    def value(self, situation: Situation) -> float | None:
+        """The figure; None where it can't be computed."""
+        ...
+
+
+@dataclass(frozen=True)
+class AdditiveMetric:
+    """A sum over instances, communicating pairs, flows and used nodes."""
+
+    key: str
+    name: str
+    per_instance: Callable[[Setting, IndexArray, IndexArray], FloatArray] | None = None
+    """What each of some instances adds on each of some nodes (aligned arrays)."""
+    per_pair: Between | None = None
+    """What a communicating pair adds, by the nodes of its two ends."""
+    per_flow: Between | None = None
+    """What one byte per second adds, by the nodes of its two ends."""
+    per_node: Callable[[Network], FloatArray] | None = None
+    """What each node that hosts anything adds."""
+    downloads: bool = False
+    """Whether object downloads are flows, too."""
+    product: bool = False
+    """The weights are logarithms: the metric is the exponential of the sum."""
+    maximise: bool = False
+    needs_previous: bool = False
+
+    @property
+    def needs_rates(self) -> bool:
+        """Whether an unknown stream rate leaves it unknown."""
+        return self.per_flow is not None
+
+    def value(self, situation: Situation) -> float | None:
+        """The sum (or product) over the plan; None where a part can't be known."""
+        if not situation.complete or (self.needs_previous and situation.setting.previous is None):
+            return None
+        parts = [self._instances(situation), self._pairs(situation), self._nodes(situation)]
+        parts.append(self._flows(situation))
+        total = float(sum(parts))
+        if np.isnan(total):
+            return None
+        return float(np.exp(total)) if self.product else total
+
+    def _instances(self, situation: Situation) -> float:
+        if self.per_instance is None:
+            return 0.0
+        numbers = situation.running
+        return float(self.per_instance(situation.setting, numbers, situation.node_of[numbers]).sum())
+
+    def _pairs(self, situation: Situation) -> float:
+        if self.per_pair is None:
+            return 0.0
+        if not situation.linked:
+            return np.nan
+        sender = situation.node_of[situation.pairs.sender]
+        receiver = situation.node_of[situation.pairs.receiver]
+        return float(self.per_pair(situation.network, sender, receiver).sum())
+
+    def _nodes(self, situation: Situation) -> float:
+        if self.per_node is None:
+            return 0.0
+        return float(self.per_node(situation.network)[situation.used_nodes].sum())
+
+    def _flows(self, situation: Situation) -> float:
+        if self.per_flow is None:
+            return 0.0
+        if not situation.rates_known:
+            return np.nan
+        crossing = [situation.flows, situation.downloads] if self.downloads else [situation.flows]
+        return float(
+            sum(
+                (self.per_flow(situation.network, flow.sender, flow.receiver) * flow.rate).sum()
+                for flow in crossing
+            )
+        )
+
+
+@dataclass(frozen=True)
+class ComputedMetric:
+    """A metric that is no sum of weights."""
+
+    key: str
+    name: str
+    compute: Callable[[Situation], float | None]
+    needs_rates: bool = False
+    maximise: bool = False
+
+    def value(self, situation: Situation) -> float | None:
+        """The figure; None where it can't be computed."""
+        return self.compute(situation) if situation.complete else None
+
+
+def _between_nodes(_: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
+    return (sender != receiver).astype(np.float64)
+
+
+def _delay_s(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
+    return network.table.delay_ms[sender, receiver] / 1000.0
+
+
+def _squared_delay(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
+    return _delay_s(network, sender, receiver) ** 2
+
+
+def _link_cost(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
+    return network.table.cost[sender, receiver]
+
+
+def _link_money(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
+    return network.table.price_per_gb[sender, receiver] * 3600.0 / 1e9
+
+
+def _link_log_availability(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
+    return _log(network.table.availability[sender, receiver])
+
+
+def _log(values: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def _node_log_availability(setting: Setting, _: IndexArray, nodes: IndexArray) -> FloatArray:
+    return _log(setting.problem.network.availability)[nodes]
+
+
+def _placement_cost(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
+    """Looked up in the operators' own tables: few nodes have a price, so no matrix is made."""
+    graph, network = setting.graph, setting.problem.network
+    operators = graph.operator_of[instances]
+    costs = np.zeros(len(instances))
+    priced = np.array([bool(item.operator.placement_cost) for item in graph.operators], dtype=bool)
+    for position in np.flatnonzero(priced[operators]).tolist():
+        table = graph.operators[operators[position]].operator.placement_cost
+        costs[position] = table.get(network.nodes[nodes[position]].name, 0.0)
+    return costs
+
+
+def _moved(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
+    before = setting.previous_nodes
+    if before is None:
+        return np.full(len(instances), np.nan)
+    return ((before[instances] >= 0) & (before[instances] != nodes)).astype(np.float64)
+
+
+def _moved_state(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
+    return _moved(setting, instances, nodes) * setting.graph.operator_values("state_bytes")[instances]
+
+
+def _worst(finish: FloatArray | None) -> float | None:
+    return None if finish is None else float(finish.max(initial=0.0))
+
+
+def _response_time(situation: Situation) -> float | None:
+    return _worst(situation.finish_ms)
+
+
+def _loaded_response_time(situation: Situation) -> float | None:
+    return _worst(situation.loaded_finish_ms)
+
+
+def busy_processors(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
+    """Throughput / parallelism x work / speed (004, constraint 1 and objective 7), nothing shared."""
+    graph = setting.graph
+    work_s = graph.work_ms[instances] / 1000.0
+    return graph.throughput_share[instances] * work_s / setting.problem.network.speed[nodes]
+
+
+@dataclass(frozen=True)
+class _ProcessingPower(AdditiveMetric):
+    """Busy processors; equal computations on one node are done once, at the highest rate."""
+
+    def value(self, situation: Situation) -> float | None:
+        if not situation.complete:
+            return None
+        total = float(situation.busy_share.sum())
+        return None if np.isnan(total) else total
+
+
+def _bandwidth_max(situation: Situation) -> float | None:
+    if not situation.rates_known:
+        return None
+    _, loads = situation.link_loads
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A link of bandwidth 0 that carries nothing is not in use.
+        ratio = np.where(loads > 0, loads / situation.link_bandwidth, 0.0)
+    highest = float(ratio.max(initial=0.0))
+    return highest if np.isfinite(highest) else None
+
+
+def _containers_used(situation: Situation) -> float | None:
+    packed = _packed(situation)
+    return None if packed is None else float(len(set(packed.values())))
+
+
+def _container_traffic(situation: Situation) -> float | None:
+    """Streams between instances in different containers."""
+    packed = _packed(situation)
+    if packed is None or not situation.rates_known:
+        return None
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(packed.values()))}
+    container = np.full(len(situation.graph), -1, dtype=np.intp)
+    for instance, name in packed.items():
+        container[situation.graph.index[instance]] = numbers[name]
+    sender, receiver = container[situation.pairs.sender], container[situation.pairs.receiver]
+    between = (sender != receiver) & ((sender >= 0) | (receiver >= 0))
+    return float(situation.pairs.rate[between].sum())
+
+
+def _packed(situation: Situation) -> dict[str, str] | None:
+    """Containers of the computed instances that need one; None where there are none or some lack."""
+    graph, plan = situation.graph, situation.plan
+    wanting = [
+        graph.names[number]
+        for number in situation.running.tolist()
+        if situation.problem.applications[graph.application_of[number]].containers is not None
+    ]
+    if not wanting or any(name not in plan.containers for name in wanting):
+        return None
+    return {name: plan.containers[name] for name in wanting}
+
+
+METRICS: tuple[Metric, ...] = (
+    ComputedMetric("response_time_ms", "response_time", _response_time),
+    ComputedMetric("loaded_response_time_ms", "loaded_response_time", _loaded_response_time),
+    AdditiveMetric(
+        "availability",
+        "availability",
+        per_instance=_node_log_availability,
+        per_pair=_link_log_availability,
+        product=True,
+        maximise=True,
+    ),
+    AdditiveMetric("traffic_bytes_per_s", "traffic", per_flow=_between_nodes),
+    AdditiveMetric("network_usage_bytes", "network_usage", per_flow=_delay_s),
+    AdditiveMetric("elastic_energy", "elastic_energy", per_flow=_squared_delay),
+    AdditiveMetric("communication_cost", "communication_cost", per_flow=_link_cost),
+    AdditiveMetric("placement_cost", "placement_cost", per_instance=_placement_cost),
+    AdditiveMetric("nodes_used", "nodes_used", per_node=lambda network: np.ones(len(network.nodes))),
+    AdditiveMetric("enrolled_speed", "enrolled_speed", per_node=lambda network: network.speed),
+    AdditiveMetric(
+        "cost_per_hour",
+        "cost_per_hour",
+        per_flow=_link_money,
+        per_node=lambda network: network.cost_per_hour,
+        downloads=True,
+    ),
+    ComputedMetric("containers_used", "containers_used", _containers_used),
+    ComputedMetric("container_traffic_bytes_per_s", "container_traffic", _container_traffic, needs_rates=True),
+    _ProcessingPower("processing_power", "processing_power", per_instance=busy_processors),
+    AdditiveMetric("bandwidth_sum_bytes_per_s", "bandwidth_sum", per_flow=_between_nodes, downloads=True),
+    ComputedMetric("bandwidth_max_ratio", "bandwidth_max", _bandwidth_max, needs_rates=True),
+    AdditiveMetric("moved_instances", "moved_instances", per_instance=_moved, needs_previous=True),
+    AdditiveMetric("moved_state_bytes", "moved_state", per_instance=_moved_state, needs_previous=True),
+)
+
+METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
+METRIC_BY_KEY = {metric.key: metric for metric in METRICS}

@@ -1,0 +1,400 @@
+"""A problem with a plan on it, resolved into arrays: what runs where and what flows between.
+
+Everything that metrics and constraints look at is worked out here, once: sharing, reuse, object
+downloads, and what can't be known because something is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.reuse import Lifted, lifted_rates
+from berth.model import BadInput, Plan, Problem
+from berth.model.instances import InstanceGraph, pairs_of
+from berth.model.paths import PathSchedule
+from berth.model.suggest import did_you_mean
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Communicating instances: who sends to whom, by which stream, how much (NaN: unknown)."""
+
+    sender: IndexArray
+    receiver: IndexArray
+    stream: IndexArray
+    rate: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """What crosses the network between different nodes, equal results once."""
+
+    sender: IndexArray
+    receiver: IndexArray
+    rate: FloatArray
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a plan is judged against: the problem and, where there is one, the previous plan."""
+
+    problem: Problem
+    previous: Plan | None = None
+
+    @property
+    def graph(self) -> InstanceGraph:
+        """The problem's instances."""
+        return self.problem.instances
+
+    @cached_property
+    def previous_nodes(self) -> IndexArray | None:
+        """Where every instance was before; -1 where it was nowhere, None without a previous plan."""
+        if self.previous is None:
+            return None
+        nodes = np.full(len(self.graph), -1, dtype=np.intp)
+        index = self.problem.network.index
+        for name, node in self.previous.assignment.items():
+            number = self.graph.index.get(name)
+            if number is not None:
+                # A machine that is gone since then counts as one more to move from.
+                nodes[number] = index.get(node, len(index))
+        return nodes
+
+
+class Situation:
+    """A plan in its setting."""
+
+    def __init__(self, setting: Setting, plan: Plan) -> None:
+        self.setting = setting
+        self.problem = setting.problem
+        self.graph = setting.problem.instances
+        self.network = setting.problem.network
+        self.plan = plan
+        _check_names(self.problem, plan)
+        self.node_of = _assigned_nodes(self.problem, plan)
+        """The node of every instance; -1: not placed."""
+        self.provider = _providers(self.graph, plan)
+        """For every operator the one whose result its consumers use: itself unless reused."""
+
+    @cached_property
+    def computed(self) -> BoolArray:
+        """Instances that run: those whose operator is neither reused nor skipped."""
+        dropped = {*self.plan.reuse, *self.plan.skipped}
+        runs = np.array([item.name not in dropped for item in self.graph.operators], dtype=bool)
+        return np.asarray(runs[self.graph.operator_of])
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every computed instance has a node and every stream a computed sender."""
+        return bool(
+            (self.node_of[self.computed] >= 0).all() and self.computed[self.pairs.sender].all()
+        )
+
+    @cached_property
+    def running(self) -> IndexArray:
+        """The numbers of the computed instances that have a node."""
+        return np.flatnonzero(self.computed & (self.node_of >= 0))
+
+    @cached_property
+    def used_nodes(self) -> IndexArray:
+        """Nodes that host at least one instance."""
+        return np.unique(self.node_of[self.running])
+
+    @cached_property
+    def lifted(self) -> Lifted:
+        """Throughput and read rates, raised where a result is reused by a faster application."""
+        return lifted_rates(self.problem, self.plan.reuse)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Communicating pairs whose receiver is computed; reused results come from their provider."""
+        graph = self.graph
+        needed = self.computed[graph.pair_receiver]
+        sender, receiver = graph.pair_sender[needed], graph.pair_receiver[needed]
+        stream, share = graph.pair_stream[needed], graph.pair_share[needed]
+        if self.plan.reuse:
+            sender, receiver, stream, share = self._redirected(sender, receiver, stream, share)
+        rate = graph.stream_rate * self.lifted.stream_factor
+        return Pairs(sender, receiver, stream, rate[stream] * share)
+
+    def _redirected(
+        self, sender: IndexArray, receiver: IndexArray, stream: IndexArray, share: FloatArray
+    ) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
+        """The pairs with every reused sender replaced by the instances of its provider."""
+        graph = self.graph
+        moved = self.provider[graph.operator_of[sender]] != graph.operator_of[sender]
+        parts = [(sender[~moved], receiver[~moved], stream[~moved], share[~moved])]
+        for number in np.unique(stream[moved]).tolist():
+            from_operator, to_operator = graph.stream_ends[number]
+            provider = graph.operators[self.provider[from_operator]]
+            senders, receivers, part = pairs_of(
+                graph.streams[number], provider, graph.operators[to_operator]
+            )
+            size = len(senders)
+            parts.append((senders, receivers, np.full(size, number), np.full(size, part)))
+        joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+        return joined[0], joined[1], joined[2], joined[3]
+
+    @cached_property
+    def rates_known(self) -> bool:
+        """Whether every stream between computed instances has a rate."""
+        return not np.isnan(self.pairs.rate).any()
+
+    @cached_property
+    def linked(self) -> bool:
+        """Whether all communicating pairs are on one node or on nodes with a link."""
+        ends = self._pair_nodes
+        return bool(self.network.table.connected[ends[0], ends[1]].all())
+
+    @cached_property
+    def _pair_nodes(self) -> tuple[IndexArray, IndexArray]:
+        """The nodes of placed communicating pairs."""
+        sender, receiver = self.node_of[self.pairs.sender], self.node_of[self.pairs.receiver]
+        placed = (sender >= 0) & (receiver >= 0)
+        return sender[placed], receiver[placed]
+
+    @cached_property
+    def flows(self) -> Flows:
+        """Streams between different nodes; an equal result crosses from u to v once, at the highest rate."""
+        sender, receiver = self.node_of[self.pairs.sender], self.node_of[self.pairs.receiver]
+        crossing = np.flatnonzero((sender != receiver) & (sender >= 0) & (receiver >= 0))
+        rate = self.pairs.rate[crossing]
+        ends = sender[crossing], receiver[crossing]
+        if not self.problem.sharing_keys.possible:
+            return Flows(*ends, rate)
+        results = self.problem.sharing_keys.result_keys(
+            self.pairs.sender[crossing], self.pairs.receiver[crossing], self.pairs.stream[crossing]
+        )
+        first, group = _groups(results, *ends)
+        return Flows(ends[0][first], ends[1][first], _group_maximum(rate, group, len(first)))
+
+    @cached_property
+    def computations(self) -> tuple[IndexArray, IndexArray]:
+        """Running instances by computation: one representative each, and each instance's group."""
+        if not self.problem.sharing_keys.possible:
+            return self.running, np.arange(len(self.running))
+        keys = self.problem.sharing_keys.computation_keys(self.running)
+        first, group = _groups(keys, self.node_of[self.running])
+        return self.running[first], group
+
+    def per_computation(self, values: FloatArray) -> FloatArray:
+        """The highest value within each computation, of one value for every running instance."""
+        representatives, group = self.computations
+        return _group_maximum(values, group, len(representatives))
+
+    @cached_property
+    def busy_share(self) -> FloatArray:
+        """The share of its node's processor that each computation takes; NaN without a throughput."""
+        graph, running = self.graph, self.running
+        parallelism = graph.operator_values("parallelism")[running]
+        throughput = self.lifted.throughput[graph.operator_of[running]] / parallelism
+        representatives, _ = self.computations
+        speed = self.network.speed[self.node_of[representatives]]
+        return self.per_computation(throughput) * graph.work_ms[representatives] / 1000.0 / speed
+
+    @cached_property
+    def object_rates(self) -> dict[tuple[str, int], float]:
+        """Bytes per second of every object that a node reads without holding it."""
+        needed: dict[tuple[str, int], float] = {}
+        if not self.problem.objects:
+            return needed
+        for number in self.running.tolist():
+            node = int(self.node_of[number])
+            for name, per_s in self.lifted.reads[self.graph.operator_of[number]].items():
+                if name not in self.network.nodes[node].holds:
+                    rate = per_s * self.problem.object_bytes[name]
+                    needed[name, node] = max(needed.get((name, node), 0.0), rate)
+        return needed
+
+    @cached_property
+    def downloads(self) -> Flows:
+        """The plan's downloads that somebody needs, each (object, node) once."""
+        index = self.network.index
+        taken: dict[tuple[str, int], tuple[int, int, float]] = {}
+        for download in self.plan.downloads:
+            key = download.object, index[download.target]
+            if key in self.object_rates:
+                taken.setdefault(key, (index[download.source], key[1], self.object_rates[key]))
+        table = np.array(list(taken.values()), dtype=np.float64).reshape(-1, 3)
+        return Flows(table[:, 0].astype(np.intp), table[:, 1].astype(np.intp), table[:, 2])
+
+    @cached_property
+    def link_loads(self) -> tuple[IndexArray, FloatArray]:
+        """Physical links in use as numbers u * nodes + v, and what crosses them; unknown rates as 0."""
+        sender = np.concatenate([self.flows.sender, self.downloads.sender])
+        receiver = np.concatenate([self.flows.receiver, self.downloads.receiver])
+        rate = np.nan_to_num(np.concatenate([self.flows.rate, self.downloads.rate]))
+        position, crossed = self.network.table.physical_hops(sender, receiver)
+        if self.network.duplex == "half":
+            size = len(self.network.nodes)
+            ends = np.divmod(crossed, size)
+            crossed = np.minimum(*ends) * size + np.maximum(*ends)
+        links, group = np.unique(crossed, return_inverse=True)
+        return links, np.bincount(group, weights=rate[position], minlength=len(links))
+
+    @cached_property
+    def link_bandwidth(self) -> FloatArray:
+        """The bandwidth of every link in `link_loads`."""
+        links, _ = self.link_loads
+        here, there = np.divmod(links, len(self.network.nodes))
+        bandwidth = self.network.table.physical_bandwidth
+        if self.network.duplex == "half":
+            return np.asarray(np.minimum(bandwidth[here, there], bandwidth[there, here]))
+        return bandwidth[here, there]
+
+    @cached_property
+    def schedule(self) -> PathSchedule:
+        """The order in which arrival times follow from each other."""
+        if self.computed.all():
+            return self.graph.path_schedule
+        return PathSchedule(len(self.graph), self.pairs.sender, self.pairs.receiver)
+
+    @cached_property
+    def finish_ms(self) -> FloatArray | None:
+        """When each instance is done with a data unit that set out at 0; None if a link is missing."""
+        if not (self.complete and self.linked):
+            return None
+        time = np.zeros(len(self.graph))
+        time[self.running] = (
+            self.graph.work_ms[self.running] / self.network.speed[self.node_of[self.running]]
+        )
+        sender, receiver = self._pair_nodes
+        return self.schedule.finish(time, self.network.table.delay_ms[sender, receiver])
+
+    @cached_property
+    def loaded_finish_ms(self) -> FloatArray | None:
+        """As `finish_ms` with paper 002's model: run queues, transmission at the sender, ends free."""
+        if not (self.complete and self.linked):
+            return None
+        transmission = self._transmission_ms
+        if np.isnan(transmission).any():
+            return None
+        node = self.node_of[self.running]
+        hosted = np.bincount(node, minlength=len(self.network.nodes))
+        queue = np.maximum(1.0, self.network.run_queue + hosted)
+        time = np.zeros(len(self.graph))
+        time[self.running] = self.graph.work_ms[self.running] / self.network.speed[node] * queue[node]
+        time[~self.schedule.has_input | ~self.schedule.has_output] = 0.0
+        sender, receiver = self._pair_nodes
+        return self.schedule.finish(time, self.network.table.delay_ms[sender, receiver] + transmission)
+
+    @cached_property
+    def _transmission_ms(self) -> FloatArray:
+        """Time to put one data unit on the wire, for every pair; 0 within a node, NaN if not known."""
+        sender, receiver = self._pair_nodes
+        size = data_unit_bytes(self.problem)[self.pairs.stream]
+        card = self.network.nic_bytes_per_s[sender]
+        free = (sender == receiver) | np.isinf(card)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(free, 0.0, 1000.0 * size / card)
+
+    def belongs_to(self, application: int) -> BoolArray:
+        """The instances that an application depends on: its own, and what it reuses with all above."""
+        graph = self.graph
+        wanted = {
+            int(self.provider[number])
+            for number, item in enumerate(graph.operators)
+            if item.application == application
+        }
+        waiting = [number for number in wanted if graph.operators[number].application != application]
+        while waiting:
+            for sender in graph.inputs[waiting.pop()]:
+                provider = int(self.provider[sender])
+                if provider not in wanted:
+                    wanted.add(provider)
+                    waiting.append(provider)
+        return np.asarray(np.isin(graph.operator_of, list(wanted)) & self.computed)
+
+
+def data_unit_bytes(problem: Problem) -> FloatArray:
+    """The size of one data unit of every stream: the sender's result, or rate / throughput; NaN unknown."""
+    graph = problem.instances
+    sizes = []
+    for number, (sender, _) in enumerate(graph.stream_ends.tolist()):
+        item = graph.operators[sender]
+        throughput = problem.applications[item.application].throughput_per_s
+        if item.operator.output_bytes is not None:
+            sizes.append(item.operator.output_bytes)
+        else:
+            sizes.append(graph.stream_rate[number] / throughput if throughput else np.nan)
+    return np.array(sizes, dtype=np.float64)
+
+
+def _check_names(problem: Problem, plan: Plan) -> None:
+    """Unknown names in a plan are bad input."""
+    graph, network = problem.instances, problem.network
+    mistakes = []
+    for instance, node in plan.assignment.items():
+        if instance not in graph.index:
+            mistakes.append(f"assignment.{instance}: no instance {did_you_mean(instance, graph.index)}")
+        if node not in network.index:
+            mistakes.append(f"assignment.{instance}: no node {did_you_mean(node, network.index)}")
+    for taker, provider in plan.reuse.items():
+        mistakes += [
+            f"reuse.{taker}: no operator {did_you_mean(name, graph.operator_index)}"
+            for name in (taker, provider)
+            if name not in graph.operator_index
+        ]
+    mistakes += [
+        f"skipped[{number}]: no operator {did_you_mean(name, graph.operator_index)}"
+        for number, name in enumerate(plan.skipped)
+        if name not in graph.operator_index
+    ]
+    mistakes += [
+        f"containers.{instance}: no instance {did_you_mean(instance, graph.index)}"
+        for instance in plan.containers
+        if instance not in graph.index
+    ]
+    for number, download in enumerate(plan.downloads):
+        if download.object not in problem.object_bytes:
+            name = did_you_mean(download.object, problem.object_bytes)
+            mistakes.append(f"downloads[{number}].object: no object {name}")
+        for end, node in (("from", download.source), ("to", download.target)):
+            if node not in network.index:
+                mistakes.append(f"downloads[{number}].{end}: no node {did_you_mean(node, network.index)}")
+    if mistakes:
+        raise BadInput(mistakes)
+
+
+def _assigned_nodes(problem: Problem, plan: Plan) -> IndexArray:
+    graph, index = problem.instances, problem.network.index
+    nodes = np.full(len(graph), -1, dtype=np.intp)
+    for instance, node in plan.assignment.items():
+        nodes[graph.index[instance]] = index[node]
+    return nodes
+
+
+def _providers(graph: InstanceGraph, plan: Plan) -> IndexArray:
+    provider = np.arange(len(graph.operators))
+    for taker, giver in plan.reuse.items():
+        provider[graph.operator_index[taker]] = graph.operator_index[giver]
+    return provider
+
+
+def _groups(*columns: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Equal rows of the columns as groups: the position of each group's first row, each row's group."""
+    table = np.stack(columns, axis=1)
+    _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
+def _group_maximum(values: FloatArray, group: IndexArray, count: int) -> FloatArray:
+    highest = np.full(count, -np.inf)
+    with np.errstate(invalid="ignore"):
+        np.maximum.at(highest, group, values)
+    return highest
+
+
+def assignment_of(problem: Problem, nodes: IndexArray) -> Mapping[str, str]:
+    """Node numbers of all instances as a plan's assignment."""
+    names = problem.network.nodes
+    return {name: names[node].name for name, node in zip(problem.instances.names, nodes, strict=True)}

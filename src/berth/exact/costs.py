@@ -1,0 +1,116 @@
+"""An objective as costs of choices, from the same weights that evaluation uses.
+
+A cost is what placing a block somewhere, two blocks somewhere, or using a node adds to the objective.
+What is no such sum (worst paths, the fullest link, a product in a raw sum) is kept as a factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
+from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.exact.placement import Edge, Placement
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Costs:
+    """What is to be minimised, over a placement's blocks and edges."""
+
+    placement: Placement
+    block: list[FloatArray]
+    """For each block, the cost of each of its candidates."""
+    edge: list[FloatArray | None]
+    """For each edge, the cost of each combination of candidates; None: nothing."""
+    node: FloatArray
+    """The cost of each node that hosts anything."""
+    factors: dict[str, float] = field(default_factory=dict)
+    """Factors of `response_time`, `loaded_response_time`, `bandwidth_max`, and of a raw `availability`."""
+
+    @classmethod
+    def none(cls, placement: Placement) -> Costs:
+        """No costs at all."""
+        return cls(
+            placement,
+            [np.zeros(len(nodes)) for nodes in placement.candidates],
+            [None] * len(placement.edges),
+            np.zeros(len(placement.network.nodes)),
+        )
+
+    @property
+    def largest(self) -> float:
+        """No sum of block, edge and node costs is beyond this, either way."""
+        blocks = sum(float(np.abs(costs).max(initial=0.0)) for costs in self.block)
+        edges = sum(float(np.abs(costs).max(initial=0.0)) for costs in self.edge if costs is not None)
+        return blocks + edges + float(np.abs(self.node).sum())
+
+
+def costs_of(goal: Goal, placement: Placement) -> Costs:
+    """The goal's costs; constants of a normalised sum are left out."""
+    costs = Costs.none(placement)
+    for name in goal.weights:
+        coefficient = goal.coefficient(name)
+        metric = METRIC_BY_NAME[name]
+        whole_product = name == "availability" and goal.scale == "raw" and goal.single is None
+        if coefficient == 0.0:
+            continue
+        if isinstance(metric, AdditiveMetric) and not whole_product:
+            add_metric(costs, metric, coefficient)
+        else:
+            costs.factors[name] = coefficient
+    return costs
+
+
+def add_metric(costs: Costs, metric: AdditiveMetric, coefficient: float) -> None:
+    """Add a metric's weights, times a coefficient."""
+    placement = costs.placement
+    network = placement.network
+    if metric.per_instance is not None:
+        _add_instances(costs, metric, coefficient)
+    if metric.per_node is not None:
+        costs.node += coefficient * metric.per_node(network)
+    if metric.per_pair is None and metric.per_flow is None:
+        return
+    for number, edge in enumerate(placement.edges):
+        added = coefficient * edge_weights(placement, edge, metric)
+        known = costs.edge[number]
+        costs.edge[number] = added if known is None else known + added
+
+
+def edge_weights(placement: Placement, edge: Edge, metric: AdditiveMetric) -> FloatArray:
+    """What a metric adds for each combination of the candidates of an edge's blocks."""
+    here, there = placement.grid(edge.first, edge.second)
+    total = np.zeros(here.shape)
+    for pairs, forward in edge.ways():
+        ends = (here.ravel(), there.ravel()) if forward else (there.ravel(), here.ravel())
+        weight = np.zeros(here.size)
+        if metric.per_flow is not None:
+            weight += float(placement.rate[pairs].sum()) * metric.per_flow(placement.network, *ends)
+        if metric.per_pair is not None:
+            weight += len(pairs) * metric.per_pair(placement.network, *ends)
+        total += finite(weight).reshape(here.shape)
+    return total
+
+
+def finite(weights: FloatArray) -> FloatArray:
+    """Weights with what can't occur (no link) as 0 and the logarithm of 0 as that of hardly anything."""
+    return np.nan_to_num(weights, nan=0.0, neginf=np.log(SMALLEST_AVAILABILITY))
+
+
+def _add_instances(costs: Costs, metric: AdditiveMetric, coefficient: float) -> None:
+    placement = costs.placement
+    assert metric.per_instance is not None
+    numbers = [number for block in placement.blocks for number in block]
+    nodes = [placement.candidates[placement.block_of[number]] for number in numbers]
+    sizes = [len(candidates) for candidates in nodes]
+    weights = finite(
+        metric.per_instance(placement.setting, np.repeat(numbers, sizes).astype(np.intp), np.concatenate(nodes))
+    )
+    for number, part in zip(numbers, np.split(weights, np.cumsum(sizes)[:-1]), strict=True):
+        block = placement.block_of[number]
+        costs.block[block] = costs.block[block] + coefficient * part

@@ -1,0 +1,1 @@
+"""The general exact method: CP-SAT with conditional delays and arrival times."""

@@ -1,0 +1,248 @@
+"""Placement variables and every constraint of the contract that needs no containers, objects or reuse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model
+
+from berth.evaluation.feasibility import TOLERANCE, amount, apart_place_of
+from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.exact.costs import Costs, add_metric
+from berth.exact.cpsat.pairs import PairVariables
+from berth.exact.cpsat.times import ArrivalTimes
+from berth.exact.cpsat.whole import FINE, whole_row
+from berth.exact.paths import PathTimes
+from berth.exact.placement import Edge, Placement
+from berth.exact.symmetry import interchangeable
+from berth.model import Apart
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A constraint that can be switched off, to find out which ones clash."""
+
+    family: str
+    text: str
+    literal: Any
+
+
+@dataclass
+class CpSatModel:
+    """A CP-SAT model of a placement: `x[block][k]` is true where the block sits on its k-th candidate."""
+
+    placement: Placement
+    relaxable: bool = False
+    limits: list[Limit] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.cp = cp_model.CpModel()
+        self.x = [self._choice(nodes) for nodes in self.placement.candidates]
+        self.at: list[dict[int, Any]] = [
+            dict(zip(nodes.tolist(), choice, strict=True))
+            for nodes, choice in zip(self.placement.candidates, self.x, strict=True)
+        ]
+        """For each block, its variable by node number."""
+        self.pairs = PairVariables(self)
+        self._used: dict[int, Any] = {}
+        self._add_links()
+        self._add_capacities()
+        self._add_processors()
+        self._add_apart()
+        self._add_bandwidth()
+        self._add_cards()
+        self._add_ports()
+        self._add_latency()
+        self._add_availability()
+
+    def _choice(self, nodes: NDArray[np.intp]) -> list[Any]:
+        if len(nodes) == 1:
+            return [self.cp.new_constant(1)]
+        variables = [self.cp.new_bool_var("") for _ in nodes]
+        self.cp.add_exactly_one(variables)
+        return variables
+
+    def limit(self, family: str, text: str, terms: Sequence[tuple[Any, float]], most: float) -> None:
+        """The sum of (variable, amount) terms is at most `most`; left out where it can't bind."""
+        if not terms or sum(max(amount, 0.0) for _, amount in terms) <= most:
+            return
+        coefficients, bound = whole_row(np.array([amount for _, amount in terms]), most)
+        expression = cp_model.LinearExpr.weighted_sum([variable for variable, _ in terms], coefficients)
+        self.add(family, text, expression <= bound)
+
+    def add(self, family: str, text: str, constraint: Any) -> None:
+        """Add a constraint; in a relaxable model it holds only while its literal does."""
+        added = self.cp.add(constraint)
+        if self.relaxable:
+            added.only_enforce_if(self.switch(family, text))
+
+    def switch(self, family: str, text: str) -> Any:
+        """The literal that keeps a named limit on; the same for the same name."""
+        for known in reversed(self.limits):
+            if known.text == text:
+                return known.literal
+        literal = self.cp.new_bool_var("")
+        self.limits.append(Limit(family, text, literal))
+        return literal
+
+    def used(self, node: int) -> Any:
+        """True exactly where a node hosts anything."""
+        if node not in self._used:
+            here = [places[node] for places in self.at if node in places]
+            self._used[node] = literal = self.cp.new_bool_var("")
+            for variable in here:
+                self.cp.add_implication(variable, literal)
+            self.cp.add_bool_or(here).only_enforce_if(literal)
+        return self._used[node]
+
+    def order_interchangeable(self, costs: Any) -> None:
+        """Among blocks that differ in nothing, the earlier one takes the earlier node."""
+        for blocks in interchangeable(self.placement, costs):
+            places = [self._place(block) for block in blocks]
+            for earlier, later in zip(places, places[1:], strict=False):
+                self.cp.add(earlier <= later)
+
+    def _place(self, block: int) -> Any:
+        return cp_model.LinearExpr.weighted_sum(self.x[block], list(range(len(self.x[block]))))
+
+    def _name(self, node: int) -> str:
+        return self.placement.network.nodes[node].name
+
+    def _add_links(self) -> None:
+        for edge in self.placement.edges:
+            fits = self.placement.linked(edge)
+            if fits.all():
+                continue
+            text = f"streams between {self._blocks_named(edge)} need linked nodes"
+            for row, choice in enumerate(self.x[edge.first]):
+                if not fits[row].all():
+                    possible = [v for v, fit in zip(self.x[edge.second], fits[row], strict=True) if fit]
+                    clause = self.cp.add_bool_or([*possible, choice.negated()])
+                    if self.relaxable:
+                        clause.only_enforce_if(self.switch("links", text))
+
+    def _blocks_named(self, edge: Edge) -> str:
+        graph = self.placement.graph
+        names = [graph.names[self.placement.blocks[block][0]] for block in (edge.first, edge.second)]
+        return " and ".join(names)
+
+    def _add_capacities(self) -> None:
+        for resource, demand in self.placement.block_demand.items():
+            there = self.placement.capacity[resource]
+            for node, terms in self._terms_by_node(demand).items():
+                text = f"node {self._name(node)}: {resource} {amount(there[node])}"
+                self.limit(f"{resource} of the nodes", text, terms, float(there[node]))
+
+    def _add_processors(self) -> None:
+        for node, terms in self._terms_by_node(self.placement.block_busy).items():
+            speed = float(self.placement.network.speed[node])
+            self.limit("processors", f"node {self._name(node)}: its processor keeps up", terms, speed)
+
+    def _terms_by_node(self, amounts: FloatArray) -> dict[int, list[tuple[Any, float]]]:
+        terms: dict[int, list[tuple[Any, float]]] = {}
+        for block, needed in enumerate(amounts.tolist()):
+            if needed > 0:
+                for node, variable in self.at[block].items():
+                    terms.setdefault(node, []).append((variable, needed))
+        return terms
+
+    def _add_apart(self) -> None:
+        graph, placement = self.placement.graph, self.placement
+        for application in placement.setting.problem.applications:
+            for rule in application.rules:
+                if not isinstance(rule, Apart):
+                    continue
+                names = [f"{application.name}/{name}" for name in rule.operators]
+                numbers = [k for name in names for k in graph.operators[graph.operator_index[name]].instances]
+                text = f"application {application.name}: {', '.join(rule.operators)} apart"
+                shared: dict[tuple[str, str], list[tuple[Any, float]]] = {}
+                for number in numbers:
+                    for node, variable in self.at[placement.block_of[number]].items():
+                        place = apart_place_of(placement.network.nodes[node], rule.by)
+                        shared.setdefault(place, []).append((variable, 1.0))
+                for terms in shared.values():
+                    self.limit("rules", text, terms, 1.0)
+
+    def _add_bandwidth(self) -> None:
+        network = self.placement.network
+        size = len(network.nodes)
+        bandwidth = network.table.physical_bandwidth
+        half = network.duplex == "half"
+        if half:
+            bandwidth = np.minimum(bandwidth, bandwidth.T)
+        if not np.isfinite(bandwidth).any():
+            return
+        arrow = "<->" if half else "->"
+        for link, terms in self.pairs.crossings(bandwidth, half).items():
+            sender, receiver = divmod(link, size)
+            there = float(bandwidth[sender, receiver])
+            text = f"link {self._name(sender)} {arrow} {self._name(receiver)}: {amount(there)} bytes/s"
+            self.limit("bandwidth", text, terms(), there)
+
+    def _add_cards(self) -> None:
+        network = self.placement.network
+        for node in np.flatnonzero(np.isfinite(network.nic_bytes_per_s)).tolist():
+            there = float(network.nic_bytes_per_s[node])
+            text = f"node {self._name(node)}: network card {amount(there)} bytes/s"
+            self.limit("network cards", text, self.pairs.leaving(node, there), there)
+
+    def _add_ports(self) -> None:
+        if not self.placement.network.one_port:
+            return
+        for (node, way), terms in self.pairs.port_shares().items():
+            self.limit("one port", f"node {self._name(node)}: one port, {way}", terms, 1.0)
+
+    def _add_latency(self) -> None:
+        applications = self.placement.setting.problem.applications
+        bounded = [k for k, item in enumerate(applications) if item.max_response_time_ms is not None]
+        if not bounded:
+            return
+        times = PathTimes(self.placement)
+        arrivals = ArrivalTimes(self, times, FINE / 64 / max(times.horizon, 1e-9))
+        for number in bounded:
+            most = applications[number].max_response_time_ms
+            assert most is not None
+            text = f"application {applications[number].name}: response time at most {amount(most)} ms"
+            numbers = np.flatnonzero(self.placement.graph.application_of == number).tolist()
+            for end in arrivals.ends(numbers):
+                latest = int(np.floor(most * (1 + 1e-9) * arrivals.factor)) + len(numbers)
+                self.add("latency", text, end <= latest)
+
+    def _add_availability(self) -> None:
+        for number, application in enumerate(self.placement.setting.problem.applications):
+            if not application.min_availability:
+                continue
+            most = -float(np.log(application.min_availability))
+            factor = FINE / 64 / max(most, 1.0)
+            terms = self.unavailability(factor, number)
+            text = f"application {application.name}: availability at least {amount(application.min_availability)}"
+            expression = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])
+            bound = int(np.floor((most + TOLERANCE) * factor))
+            if terms:
+                self.add("availability", text, expression <= bound)
+
+    def unavailability(self, factor: float, application: int | None = None) -> list[tuple[Any, int]]:
+        """Minus the logarithm of the availability (of one application), in units of 1 / factor."""
+        metric = METRIC_BY_NAME["availability"]
+        assert isinstance(metric, AdditiveMetric)
+        costs = Costs.none(self.placement)
+        add_metric(costs, metric, -1.0)
+        graph, terms = self.placement.graph, []
+        for block, numbers in enumerate(self.placement.blocks):
+            if application in (None, graph.application_of[numbers[0]]):
+                weights = np.round(costs.block[block] * factor).astype(np.int64).tolist()
+                terms += [(v, w) for v, w in zip(self.x[block], weights, strict=True) if w]
+        for number, edge in enumerate(self.placement.edges):
+            weights = costs.edge[number]
+            if weights is not None and application in (
+                None,
+                graph.application_of[self.placement.blocks[edge.first][0]],
+            ):
+                terms += self.pairs.cost_terms(number, weights, factor)
+        return terms

@@ -1,0 +1,114 @@
+"""Running CP-SAT: in a thread, so that Ctrl-C and time limits end it with the best plan in hand."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.sat.python import cp_model
+
+from berth.exact.budget import Budget
+from berth.exact.cpsat.model import CpSatModel
+
+IndexArray = NDArray[np.intp]
+Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a run of the solver came to."""
+
+    outcome: Outcome
+    nodes: IndexArray | None
+    """The node of each block in the best solution."""
+    bound: float
+    """The solver's bound, in whole-number terms."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """How the solver works; the same options and seed give the same run."""
+
+    seed: int = 0
+    workers: int = 1
+    gap: float = 0.0
+
+
+class _Watcher(cp_model.CpSolverSolutionCallback):
+    """Keeps the newest solution and tells about it."""
+
+    def __init__(self, model: CpSatModel, tell: Callable[[float | None, float], None]) -> None:
+        super().__init__()
+        self._model = model
+        self._tell = tell
+
+    def on_solution_callback(self) -> None:
+        self._tell(self.objective_value, self.best_objective_bound)
+
+
+def run(
+    model: CpSatModel,
+    budget: Budget,
+    options: SolverOptions,
+    hint: IndexArray | None = None,
+    tell: Callable[[float | None, float], None] = lambda objective, bound: None,
+) -> Run:
+    """Solve a model within a budget."""
+    if hint is not None:
+        for block, node in enumerate(hint.tolist()):
+            for place, variable in model.at[block].items():
+                model.cp.add_hint(variable, place == node)
+    solver = _solver(budget, options)
+    outcome: list[Any] = []
+    thread = threading.Thread(
+        target=lambda: outcome.append(solver.solve(model.cp, _Watcher(model, tell))), daemon=True
+    )
+    thread.start()
+    while thread.is_alive():
+        try:
+            thread.join(0.05)
+        except KeyboardInterrupt:
+            budget.stop("interrupted")
+        if budget.over:
+            solver.stop_search()
+    return _result(model, solver, outcome[0])
+
+
+def _solver(budget: Budget, options: SolverOptions) -> cp_model.CpSolver:
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.random_seed = options.seed % 2**31
+    parameters.num_workers = options.workers
+    parameters.relative_gap_limit = options.gap
+    parameters.catch_sigint_signal = False
+    parameters.linearization_level = 2
+    parameters.symmetry_level = 2
+    if budget.remaining < float("inf"):
+        parameters.max_time_in_seconds = max(0.01, budget.remaining)
+    return solver
+
+
+def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
+    names: dict[Any, Outcome] = {
+        cp_model.OPTIMAL: "optimal",
+        cp_model.FEASIBLE: "feasible",
+        cp_model.INFEASIBLE: "infeasible",
+    }
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"the exact model is invalid: {model.cp.validate()}")
+    outcome = names.get(status, "unknown")
+    nodes = None
+    if outcome in ("optimal", "feasible"):
+        nodes = np.array(
+            [
+                next(node for node, variable in places.items() if solver.boolean_value(variable))
+                for places in model.at
+            ],
+            dtype=np.intp,
+        )
+    return Run(outcome, nodes, solver.best_objective_bound, solver.wall_time)

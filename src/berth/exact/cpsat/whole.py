@@ -1,0 +1,30 @@
+"""Real amounts as whole numbers, fine enough that nothing within the tolerance is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.feasibility import TOLERANCE
+
+FloatArray = NDArray[np.float64]
+FINE = 2.0**42
+"""How finely the largest amount of a row or an objective is divided where decimals don't suffice."""
+
+
+def decimal_factor(*amounts: FloatArray) -> float | None:
+    """The least power of ten, up to a million, that makes all amounts whole; None if there is none."""
+    values = np.concatenate([np.ravel(part) for part in amounts])
+    for factor in 10.0 ** np.arange(7):
+        scaled = values * factor
+        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-12 * np.maximum(1.0, np.abs(scaled))):
+            return float(factor) if np.abs(scaled).max(initial=0.0) < FINE else None
+    return None
+
+
+def whole_row(amounts: FloatArray, limit: float) -> tuple[list[int], int]:
+    """Coefficients and limit of `sum of amounts <= limit` in whole numbers, with the tolerance."""
+    factor = decimal_factor(amounts) or FINE / max(float(np.abs(amounts).max(initial=0.0)), abs(limit), 1e-300)
+    slack = TOLERANCE * max(abs(limit), 1e-300)
+    whole_limit = int(np.floor((limit + slack) * factor + 1e-6))
+    return [int(value) for value in np.round(amounts * factor)], whole_limit

@@ -1,0 +1,194 @@
+"""A problem made ready for exact solving: what is placed as one, where each may go, what each choice costs.
+
+Instances that a `together` rule binds are one block. Blocks, not instances, are placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation import Setting
+from berth.evaluation.metrics import busy_processors
+from berth.model import Together
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Consider only a random part of every operator's candidates (000, section 7.3)."""
+
+    fraction: float = 1.0
+    seed: int = 0
+
+
+class Placement:
+    """Blocks of instances and their candidate nodes."""
+
+    def __init__(self, setting: Setting, sampling: Sampling | None = None, prune: bool = True) -> None:
+        self.setting = setting
+        self.graph = setting.graph
+        self.network = setting.problem.network
+        self.blocks, self.block_of = _blocks(setting)
+        """The instances of each block, and the block of each instance."""
+        self.candidates = self._candidates(prune)
+        """The node numbers where each block may go, ascending."""
+        if sampling is not None and sampling.fraction < 1.0:
+            self._sample(sampling)
+
+    def _candidates(self, prune: bool) -> list[IndexArray]:
+        """Nodes allowed to all of a block's instances; with `prune`, those that could bear it alone."""
+        allowed = []
+        cache: dict[tuple[int, ...], IndexArray] = {}
+        for block in self.blocks:
+            operators = tuple(sorted({int(self.graph.operator_of[number]) for number in block}))
+            if operators not in cache:
+                sets = [self.graph.allowed_nodes[operator] for operator in operators]
+                common = sets[0]
+                for other in sets[1:]:
+                    common = np.intersect1d(common, other)
+                cache[operators] = common
+            allowed.append(cache[operators])
+        return [self._bearable(k, nodes) for k, nodes in enumerate(allowed)] if prune else allowed
+
+    def _bearable(self, block: int, nodes: IndexArray) -> IndexArray:
+        fits = np.ones(len(nodes), dtype=bool)
+        for resource, demand in self.block_demand.items():
+            there = self.capacity[resource][nodes]
+            fits &= ~(demand[block] > there * (1 + 1e-9) + 1e-12)
+        fits &= ~(self.block_busy[block] / self.network.speed[nodes] > 1.0 + 1e-9)
+        return nodes if fits.all() else nodes[fits]
+
+    def _sample(self, sampling: Sampling) -> None:
+        generator = np.random.default_rng(sampling.seed)
+        for number, nodes in enumerate(self.candidates):
+            size = max(1, int(np.ceil(sampling.fraction * len(nodes))))
+            if size < len(nodes):
+                self.candidates[number] = np.sort(generator.choice(nodes, size, replace=False))
+
+    @cached_property
+    def capacity(self) -> dict[str, FloatArray]:
+        """What every node has of each demanded resource, less the headroom."""
+        return {resource: self.network.capacity(resource) for resource in self.graph.resources}
+
+    @cached_property
+    def block_demand(self) -> dict[str, FloatArray]:
+        """What each block needs of each resource."""
+        return {name: self._per_block(self.graph.demand(name)) for name in self.graph.resources}
+
+    @cached_property
+    def block_busy(self) -> FloatArray:
+        """The share of the reference processor that keeps each block going."""
+        numbers = np.arange(len(self.graph))
+        busy = busy_processors(self.setting, numbers, np.zeros(len(numbers), dtype=np.intp))
+        return self._per_block(np.nan_to_num(busy * self.network.speed[0]))
+
+    def _per_block(self, values: FloatArray) -> FloatArray:
+        return np.bincount(self.block_of, values, minlength=len(self.blocks))
+
+    @cached_property
+    def edges(self) -> list[Edge]:
+        """Blocks that exchange anything, every two of them once, with the pairs between them."""
+        graph = self.graph
+        sender, receiver = self.block_of[graph.pair_sender], self.block_of[graph.pair_receiver]
+        low, high = np.minimum(sender, receiver), np.maximum(sender, receiver)
+        order = np.lexsort((high, low))
+        order = order[low[order] != high[order]]
+        keys = low[order] * len(self.blocks) + high[order]
+        edges = []
+        for positions in np.split(order, np.flatnonzero(np.diff(keys)) + 1):
+            if len(positions):
+                first, second = int(low[positions[0]]), int(high[positions[0]])
+                forward = positions[sender[positions] == first]
+                backward = positions[sender[positions] == second]
+                edges.append(Edge(first, second, forward, backward))
+        return edges
+
+    @cached_property
+    def rate(self) -> FloatArray:
+        """Bytes per second of every pair; unknown rates as 0 (metrics that need them are not asked for)."""
+        return np.nan_to_num(self.graph.pair_rate)
+
+    def grid(self, first: int, second: int) -> tuple[IndexArray, IndexArray]:
+        """All combinations of two blocks' candidates, as two matrices of node numbers."""
+        shape = len(self.candidates[first]), len(self.candidates[second])
+        return (
+            np.broadcast_to(self.candidates[first][:, None], shape),
+            np.broadcast_to(self.candidates[second][None, :], shape),
+        )
+
+    def linked(self, edge: Edge) -> NDArray[np.bool_]:
+        """Whether the nodes of two blocks can exchange what they have to."""
+        connected = self.network.table.connected
+        here, there = self.grid(edge.first, edge.second)
+        fits = np.ones(here.shape, dtype=bool)
+        if len(edge.forward):
+            fits &= connected[here, there]
+        if len(edge.backward):
+            fits &= connected[there, here]
+        return fits
+
+    @cached_property
+    def size(self) -> int:
+        """The number of entries that a model of all pairs of candidates needs."""
+        sizes = [len(nodes) for nodes in self.candidates]
+        return sum(sizes) + sum(sizes[edge.first] * sizes[edge.second] for edge in self.edges)
+
+    def nodes_of_instances(self, node_of_block: IndexArray) -> IndexArray:
+        """Node numbers of all instances from those of all blocks."""
+        return node_of_block[self.block_of]
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """Two blocks that communicate: positions in the graph's pairs, by direction."""
+
+    first: int
+    second: int
+    forward: IndexArray
+    backward: IndexArray
+
+    def ways(self) -> Iterator[tuple[IndexArray, bool]]:
+        """The pairs by direction, with whether the first block sends them."""
+        if len(self.forward):
+            yield self.forward, True
+        if len(self.backward):
+            yield self.backward, False
+
+
+def _blocks(setting: Setting) -> tuple[list[list[int]], IndexArray]:
+    graph = setting.graph
+    leader = list(range(len(graph)))
+
+    def find(number: int) -> int:
+        while leader[number] != number:
+            leader[number] = leader[leader[number]]
+            number = leader[number]
+        return number
+
+    for application in setting.problem.applications:
+        for rule in application.rules:
+            if isinstance(rule, Together):
+                numbers = [
+                    number
+                    for name in rule.operators
+                    for number in graph.operators[graph.operator_index[f"{application.name}/{name}"]].instances
+                ]
+                for number in numbers[1:]:
+                    leader[find(number)] = find(numbers[0])
+    members: dict[int, list[int]] = {}
+    for number in range(len(graph)):
+        members.setdefault(find(number), []).append(number)
+    blocks = list(members.values())
+    block_of = np.zeros(len(graph), dtype=np.intp)
+    for block, numbers in enumerate(blocks):
+        block_of[numbers] = block
+    return blocks, block_of
+
+

@@ -1,0 +1,99 @@
+"""Reading a file into plain data and writing plain data into a file, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from berth.files.yaml12 import parse_yaml
+from berth.model import BadInput
+
+LARGEST_BYTES = 64 * 2**20
+
+
+def read_document(path: str | os.PathLike[str]) -> Any:
+    """The data in a YAML or JSON file.
+
+    Raises:
+        BadInput: there is no such file, it is too large, or it is neither YAML nor JSON.
+    """
+    file = Path(path)
+    text = _read_text(file)
+    looks_like_json = file.suffix.lower() == ".json" or (
+        file.suffix.lower() not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
+    )
+    try:
+        return _parse_json(text) if looks_like_json else parse_yaml(text)
+    except BadInput as error:
+        raise BadInput(f"{file}: {line}" for line in error.mistakes) from None
+
+
+def _read_text(file: Path) -> str:
+    try:
+        size = file.stat().st_size
+        if size > LARGEST_BYTES:
+            raise BadInput(
+                [
+                    f"{file}: {size / 2**20:.0f} MiB is too large (at most {LARGEST_BYTES // 2**20} MiB); "
+                    "give delays as coordinates or links instead of matrices"
+                ]
+            )
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput([f"{file}: {(error.strerror or str(error)).lower()}"]) from None
+    except UnicodeDecodeError as error:
+        raise BadInput([f"{file}: no text in UTF-8 (byte {error.start})"]) from None
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_without_doubles)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise BadInput([f"{where}: no valid JSON: {error.msg}"]) from None
+    except RecursionError:
+        raise BadInput(["nested too deeply"]) from None
+    except ValueError as error:
+        # Python refuses to convert whole numbers of thousands of digits.
+        raise BadInput([f"no valid JSON: {error}"]) from None
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise BadInput([f"key {twice!r} is there twice"])
+    return mapping
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file aside and put it in place at once: readers see the old or the new, never half."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """As `write_text`, for binary content.
+
+    Raises:
+        BadInput: the folder is not there or can't be written to.
+    """
+    file = Path(path)
+    try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(content)  # a pipe or a device: there is nothing to put in place
+            return
+        handle, aside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
+            os.chmod(aside, 0o644 if not file.exists() else file.stat().st_mode & 0o777)
+            os.replace(aside, file)
+        except BaseException:
+            os.unlink(aside)
+            raise
+    except OSError as error:
+        raise BadInput([f"{file}: can't be written: {(error.strerror or str(error)).lower()}"]) from None

@@ -1,0 +1,228 @@
+"""What a schema can't see: names that don't exist, doubles, cycles, shapes that don't fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from berth.files.check import shown
+from berth.model.links import LINK_FIELDS
+from berth.model.suggest import did_you_mean
+
+Document = dict[str, Any]
+MOST_PAIRS = 20_000_000
+
+
+def document_mistakes(document: Document) -> Iterator[str]:
+    """The mistakes in a problem document that fits the schema."""
+    nodes = [node["name"] for node in document["network"]["nodes"]]
+    objects = [item["name"] for item in document.get("objects", ())]
+    yield from _doubles(nodes, "network.nodes[{}].name", "a node")
+    yield from _doubles(objects, "objects[{}].name", "an object")
+    yield from _network(document["network"], dict.fromkeys(nodes), dict.fromkeys(objects))
+    names = [application["name"] for application in document["applications"]]
+    yield from _doubles(names, "applications[{}].name", "an application")
+    for number, application in enumerate(document["applications"]):
+        yield from _application(
+            application, f"applications[{number}]", dict.fromkeys(nodes), dict.fromkeys(objects)
+        )
+    yield from _objective(document)
+
+
+def _doubles(names: Iterable[Any], path: str, what: str) -> Iterator[str]:
+    seen: dict[Any, int] = {}
+    for number, name in enumerate(names):
+        if name in seen:
+            first = path.format(seen[name])
+            yield f"{path.format(number)}: {what} named {shown(name)} is there already ({first})"
+        seen.setdefault(name, number)
+
+
+def _known(names: Iterable[str], known: Iterable[str], path: str, what: str) -> Iterator[str]:
+    for number, name in enumerate(names):
+        if name not in known:
+            yield f"{path.format(number)}: no {what} {did_you_mean(name, known)}"
+
+
+def _network(network: Document, nodes: dict[str, None], objects: dict[str, None]) -> Iterator[str]:
+    dimensions: dict[int, int] = {}
+    for number, node in enumerate(network["nodes"]):
+        holds = node.get("holds", [])
+        path = f"network.nodes[{number}]"
+        yield from _known(holds, objects, path + ".holds[{}]", "object")
+        yield from _doubles(holds, path + ".holds[{}]", "an object")
+        if "coordinates" in node:
+            dimensions.setdefault(len(node["coordinates"]), number)
+        elif "height_ms" in node:
+            yield f"{path}.height_ms: a height needs coordinates beside it"
+    if len(dimensions) > 1:
+        (size, first), (other, second) = list(dimensions.items())[:2]
+        yield (
+            f"network.nodes[{second}].coordinates: {other} dimensions, "
+            f"but {size} at network.nodes[{first}]"
+        )
+    for name in LINK_FIELDS:
+        yield from _matrix(network.get(name), len(nodes), f"network.{name}")
+    yield from _links(network, nodes)
+
+
+def _matrix(rows: list[list[Any]] | None, size: int, path: str) -> Iterator[str]:
+    if rows is None:
+        return
+    if len(rows) != size:
+        yield f"{path}: {len(rows)} rows, but {size} nodes"
+    for number, row in enumerate(rows):
+        if len(row) != size:
+            yield f"{path}[{number}]: {len(row)} entries, but {size} nodes"
+
+
+def _links(network: Document, nodes: dict[str, None]) -> Iterator[str]:
+    links = network.get("links", [])
+    placed = {node["name"] for node in network["nodes"] if "coordinates" in node}
+    position = {name: number for number, name in enumerate(nodes)}
+    for number, link in enumerate(links):
+        path = f"network.links[{number}]"
+        ends = link["from"], link["to"]
+        unknown = [end for end in ("from", "to") if link[end] not in nodes]
+        for end in unknown:
+            yield f"{path}.{end}: no node {did_you_mean(link[end], nodes)}"
+        if unknown:
+            continue
+        if ends[0] == ends[1]:
+            yield f"{path}.to: a node needs no link to itself ({ends[0]}); take the entry out"
+        elif "delay_ms" not in link and not placed.issuperset(ends) and not _in_matrix(network, position, ends):
+            yield f"{path}.delay_ms: is needed"
+    pairs = [(link["from"], link["to"]) for link in links]
+    yield from _doubles((f"{sender} -> {receiver}" for sender, receiver in pairs), "network.links[{}]", "a link")
+
+
+def _in_matrix(network: Document, position: dict[str, int], ends: tuple[str, str]) -> bool:
+    """Whether the delay matrix has what a link entry leaves out."""
+    matrix = network.get("delay_ms")
+    if matrix is None:
+        return False
+    row, column = position[ends[0]], position[ends[1]]
+    return row < len(matrix) and column < len(matrix[row]) and matrix[row][column] is not None
+
+
+def _application(
+    application: Document, path: str, nodes: dict[str, None], objects: dict[str, None]
+) -> Iterator[str]:
+    operators = dict.fromkeys(operator["name"] for operator in application["operators"])
+    names = [operator["name"] for operator in application["operators"]]
+    yield from _doubles(names, path + ".operators[{}].name", "an operator")
+    for number, operator in enumerate(application["operators"]):
+        yield from _operator(operator, f"{path}.operators[{number}]", nodes, objects)
+    for number, rule in enumerate(application.get("rules", ())):
+        yield from _rule(rule, f"{path}.rules[{number}]", operators)
+    yield from _streams(application, path, operators)
+
+
+def _operator(
+    operator: Document, path: str, nodes: dict[str, None], objects: dict[str, None]
+) -> Iterator[str]:
+    if "pinned" in operator:
+        yield from _known([operator["pinned"]], nodes, f"{path}.pinned", "node")
+        if "candidates" in operator:
+            yield f"{path}.pinned: stands beside candidates; keep one of the two"
+    candidates = operator.get("candidates", [])
+    yield from _known(candidates, nodes, path + ".candidates[{}]", "node")
+    yield from _doubles(candidates, path + ".candidates[{}]", "a node")
+    priced = operator.get("placement_cost", {})
+    for name in priced:
+        yield from _known([name], nodes, f"{path}.placement_cost.{name}", "node")
+    read = [item["object"] for item in operator.get("reads", ())]
+    yield from _known(read, objects, path + ".reads[{}].object", "object")
+    yield from _doubles(read, path + ".reads[{}].object", "an object")
+
+
+def _rule(rule: Document, path: str, operators: dict[str, None]) -> Iterator[str]:
+    kinds = [kind for kind in ("together", "apart", "where") if kind in rule]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "none"
+        yield f"{path}: one of together, apart and where is needed, found {found}"
+        return
+    companions = {"together": set(), "apart": {"by"}, "where": {"operators"}}[kinds[0]]
+    for key in rule:
+        if key != kinds[0] and key not in companions:
+            yield f"{path}.{key}: does not go with {kinds[0]}"
+    if kinds[0] == "where" and "operators" not in rule:
+        yield f"{path}.operators: is needed"
+    key = "operators" if kinds[0] == "where" else kinds[0]
+    if key in rule:
+        yield from _known(rule[key], operators, f"{path}.{key}" + "[{}]", "operator")
+        yield from _doubles(rule[key], f"{path}.{key}" + "[{}]", "an operator")
+
+
+def _streams(application: Document, path: str, operators: dict[str, None]) -> Iterator[str]:
+    streams = application.get("streams", [])
+    wrong = False
+    for number, stream in enumerate(streams):
+        for end in ("from", "to"):
+            if stream[end] not in operators:
+                wrong = True
+                name = did_you_mean(stream[end], operators)
+                yield f"{path}.streams[{number}].{end}: no operator {name}"
+    ends = [f"{stream['from']} -> {stream['to']}" for stream in streams]
+    yield from _doubles(ends, path + ".streams[{}]", "a stream")
+    if not wrong:
+        cycle = _cycle(operators, [(stream["from"], stream["to"]) for stream in streams])
+        if cycle:
+            number = next(k for k, s in enumerate(streams) if (s["from"], s["to"]) == tuple(cycle[:2]))
+            yield f"{path}.streams[{number}]: part of a cycle ({' -> '.join(cycle)})"
+        yield from _too_many_pairs(application, path)
+
+
+def _too_many_pairs(application: Document, path: str) -> Iterator[str]:
+    instances = {operator["name"]: operator.get("parallelism", 1) for operator in application["operators"]}
+    total = sum(instances[s["from"]] * instances[s["to"]] for s in application.get("streams", ()))
+    if total > MOST_PAIRS:
+        yield f"{path}.streams: {total:g} pairs of instances; at most {MOST_PAIRS:g} are handled"
+
+
+def _cycle(operators: dict[str, None], edges: list[tuple[str, str]]) -> list[str] | None:
+    """One cycle as a list of names that ends where it began."""
+    following: dict[str, list[str]] = {name: [] for name in operators}
+    waiting = dict.fromkeys(operators, 0)
+    for sender, receiver in edges:
+        following[sender].append(receiver)
+        waiting[receiver] += 1
+    ready = [name for name, count in waiting.items() if not count]
+    for name in ready:
+        for receiver in following[name]:
+            waiting[receiver] -= 1
+            if not waiting[receiver]:
+                ready.append(receiver)
+    left = {name for name, count in waiting.items() if count}
+    if not left:
+        return None
+    # Whoever is left has a predecessor that is left: walking backwards must meet itself.
+    before = {receiver: sender for sender, receiver in edges if sender in left and receiver in left}
+    name = next(iter(left & before.keys()))
+    seen: list[str] = []
+    while name not in seen:
+        seen.append(name)
+        name = before[name]
+    around = [*seen[seen.index(name) :], name]
+    return around[::-1]
+
+
+def _objective(document: Document) -> Iterator[str]:
+    weights = document.get("objective")
+    if weights is not None and not any(weights.values()):
+        yield "objective: one weight above 0 is needed"
+    for name, (best, worst) in document.get("objective_bounds", {}).items():
+        path = f"objective_bounds.{name}"
+        if name == "availability":
+            yield from _availability_bounds(best, worst, path)
+        elif best > worst:
+            yield f"{path}: best ({best:g}) must not be above worst ({worst:g})"
+
+
+def _availability_bounds(best: float, worst: float, path: str) -> Iterator[str]:
+    if best < worst:
+        yield f"{path}: best ({best:g}) must not be below worst ({worst:g})"
+    if not (0 < worst <= 1 and 0 < best <= 1):
+        yield f"{path}: availabilities above 0 and up to 1 are needed"
+
+

@@ -1,0 +1,154 @@
+"""YAML by the rules of 1.2, safely: plain data only, bounded depth and size, no key twice."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from berth.model import BadInput
+
+DEEPEST = 100
+MOST_VALUES = 20_000_000
+"""Bounds what aliases can blow a small file up to."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_OCTAL = re.compile(r"0o[0-7]+")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_SPECIAL = re.compile(r"([-+]?\.(inf|Inf|INF))|(\.(nan|NaN|NAN))")
+_TAGS = {"tag:yaml.org,2002:str": str, "tag:yaml.org,2002:int": int, "tag:yaml.org,2002:float": float}
+
+
+def parse_yaml(text: str) -> Any:
+    """The one document in a text.
+
+    Raises:
+        BadInput: it is no YAML, has a key twice, is nested too deeply or blows up through aliases.
+    """
+    try:
+        return _Builder().build(text)
+    except yaml.YAMLError as error:
+        raise BadInput([_line(error)]) from None
+
+
+def _line(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "can't be read"
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
+    return f"{where}no valid YAML: {str(problem).splitlines()[0]}"
+
+
+class _Builder:
+    """Builds values from parser events with a stack of its own, so that depth can't crash it."""
+
+    def __init__(self) -> None:
+        self._open: list[_Collection] = []
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._documents: list[Any] = []
+        self._last_size = 1
+
+    def build(self, text: str) -> Any:
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.ScalarEvent):
+                self._add(_scalar(event), 1, event)
+            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+                self._start(event)
+            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+                done = self._open.pop()
+                self._add(done.value, done.size, done.event)
+            elif isinstance(event, yaml.AliasEvent):
+                self._alias(event)
+        if len(self._documents) != 1:
+            raise BadInput([f"one YAML document expected, found {len(self._documents) or 'none'}"])
+        return self._documents[0]
+
+    def _start(self, event: Any) -> None:
+        if event.tag is not None:
+            raise BadInput([f"{_place(event)}: tag {event.tag!r} is not allowed"])
+        if len(self._open) >= DEEPEST:
+            raise BadInput([f"{_place(event)}: nested more than {DEEPEST} deep"])
+        self._open.append(_Collection({} if isinstance(event, yaml.MappingStartEvent) else [], event))
+
+    def _alias(self, event: Any) -> None:
+        if event.anchor not in self._anchors:
+            raise BadInput([f"{_place(event)}: unknown alias {event.anchor!r}"])
+        self._add(*self._anchors[event.anchor], event)
+
+    def _add(self, value: Any, size: int, event: Any) -> None:
+        anchor = None if isinstance(event, yaml.AliasEvent) else event.anchor
+        if anchor is not None:
+            self._anchors[anchor] = value, size
+        if not self._open:
+            self._documents.append(value)
+            return
+        self._open[-1].add(value, size, event)
+
+
+class _Collection:
+    """A mapping or list that is still being read."""
+
+    def __init__(self, value: dict[Any, Any] | list[Any], event: Any) -> None:
+        self.value = value
+        self.event = event
+        self.size = 1
+        self._key: Any = None
+        self._has_key = False
+
+    def add(self, value: Any, size: int, event: Any) -> None:
+        self.size += size
+        if self.size > MOST_VALUES:
+            raise BadInput([f"{_place(event)}: more than {MOST_VALUES} values"])
+        if isinstance(self.value, list):
+            self.value.append(value)
+        elif not self._has_key:
+            self._take_key(value, event)
+        else:
+            self.value[self._key] = value
+            self._has_key = False
+
+    def _take_key(self, key: Any, event: Any) -> None:
+        if isinstance(key, dict | list):
+            raise BadInput([f"{_place(event)}: a key must be a name"])
+        if key in self.value:
+            raise BadInput([f"{_place(event)}: key {key!r} is there twice"])
+        self._key, self._has_key = key, True
+
+
+def _place(event: Any) -> str:
+    return f"line {event.start_mark.line + 1}, column {event.start_mark.column + 1}"
+
+
+def _scalar(event: Any) -> Any:
+    text: str = event.value
+    if event.tag is not None and event.tag != "!":
+        if event.tag not in _TAGS:
+            raise BadInput([f"{_place(event)}: tag {event.tag!r} is not allowed"])
+        try:
+            return _TAGS[event.tag](text)
+        except ValueError:
+            raise BadInput([f"{_place(event)}: {text!r} does not fit its tag"]) from None
+    return text if not event.implicit[0] else _plain(text)
+
+
+def _plain(text: str) -> Any:
+    """A plain scalar by the core schema of YAML 1.2."""
+    if text in _NULL:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if _INTEGER.fullmatch(text):
+        return int(text) if len(text) < 400 else float("inf")
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _OCTAL.fullmatch(text):
+        return int(text[2:], 8)
+    if _HEXADECIMAL.fullmatch(text):
+        return int(text, 16)
+    if _SPECIAL.fullmatch(text):
+        return float(text.replace(".", "").lower())
+    return text

@@ -1,0 +1,39 @@
+"""What is placed and where: immutable values. Imports nothing else of berth."""
+
+from berth.model.application import (
+    Apart,
+    Application,
+    Containers,
+    Operator,
+    Read,
+    Rule,
+    Stream,
+    Together,
+    Where,
+)
+from berth.model.errors import BadInput
+from berth.model.instances import InstanceGraph
+from berth.model.network import Link, Network, Node
+from berth.model.plan import Download, Plan
+from berth.model.problem import DataObject, Problem
+
+__all__ = [
+    "Apart",
+    "Application",
+    "BadInput",
+    "Containers",
+    "DataObject",
+    "Download",
+    "InstanceGraph",
+    "Link",
+    "Network",
+    "Node",
+    "Operator",
+    "Plan",
+    "Problem",
+    "Read",
+    "Rule",
+    "Stream",
+    "Together",
+    "Where",
+]

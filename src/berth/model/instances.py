@@ -1,0 +1,221 @@
+"""The instances of all applications as flat, numbered arrays: what is really placed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.model.application import Application, Operator, Stream, Where
+from berth.model.network import Network
+from berth.model.paths import PathSchedule
+from berth.model.rates import stream_rates, topological_order
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PlacedOperator:
+    """An operator within its application, with the numbers of its instances."""
+
+    application: int
+    operator: Operator
+    name: str
+    first: int
+    """The number of its first instance; the others follow."""
+
+    @property
+    def instances(self) -> range:
+        """The numbers of its instances."""
+        return range(self.first, self.first + self.operator.parallelism)
+
+
+class InstanceGraph:
+    """Instances, the pairs of them that communicate, and where each may run.
+
+    Operators, streams, instances and communicating pairs are numbered over all applications, in
+    the order of the file. `pair_*` arrays are aligned: pair k is a sender and a receiver instance
+    of stream `pair_stream[k]`, and carries `pair_share[k]` of that stream's total.
+    """
+
+    def __init__(self, applications: Sequence[Application], network: Network) -> None:
+        self._applications = applications
+        self._network = network
+        self.operators: list[PlacedOperator] = []
+        self.names: list[str] = []
+        """`application/operator`, or `application/operator#k` where there are several."""
+        self._number_operators()
+        self.operator_of = np.repeat(
+            np.arange(len(self.operators)), [item.operator.parallelism for item in self.operators]
+        )
+        self.application_of = np.array([item.application for item in self.operators])[self.operator_of]
+        self.index = {name: number for number, name in enumerate(self.names)}
+        self.operator_index = {item.name: number for number, item in enumerate(self.operators)}
+        self._number_streams()
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _number_operators(self) -> None:
+        for application_number, application in enumerate(self._applications):
+            for operator in application.operators:
+                name = f"{application.name}/{operator.name}"
+                self.operators.append(PlacedOperator(application_number, operator, name, len(self.names)))
+                if operator.parallelism == 1:
+                    self.names.append(name)
+                else:
+                    self.names.extend(f"{name}#{k}" for k in range(operator.parallelism))
+
+    def _number_streams(self) -> None:
+        self.streams: list[Stream] = []
+        rates: list[float] = []
+        follows: list[bool] = []
+        senders, receivers, numbers, shares = [], [], [], []
+        ends: list[tuple[int, int]] = []
+        for application in self._applications:
+            totals, scaled = stream_rates(application)
+            rates.extend(np.nan if total is None else total for total in totals)
+            follows.extend(scaled)
+            for stream in application.streams:
+                sender = self.operator_index[f"{application.name}/{stream.sender}"]
+                receiver = self.operator_index[f"{application.name}/{stream.receiver}"]
+                pair_senders, pair_receivers, share = pairs_of(
+                    stream, self.operators[sender], self.operators[receiver]
+                )
+                senders.append(pair_senders)
+                receivers.append(pair_receivers)
+                numbers.append(np.full(len(pair_senders), len(self.streams), dtype=np.intp))
+                shares.append(np.full(len(pair_senders), share))
+                ends.append((sender, receiver))
+                self.streams.append(stream)
+        self.stream_rate = np.array(rates, dtype=np.float64)
+        """Bytes per second of every stream; NaN: unknown."""
+        self.stream_follows_throughput = np.array(follows, dtype=bool)
+        self.stream_ends = np.array(ends, dtype=np.intp).reshape(-1, 2)
+        self.pair_sender = _joined(senders, np.intp)
+        self.pair_receiver = _joined(receivers, np.intp)
+        self.pair_stream = _joined(numbers, np.intp)
+        self.pair_share: FloatArray = _joined(shares, np.float64)
+
+    @cached_property
+    def pair_rate(self) -> FloatArray:
+        """Bytes per second between the two instances of every pair, nothing shared; NaN: unknown."""
+        return np.asarray(self.stream_rate[self.pair_stream] * self.pair_share)
+
+    @cached_property
+    def path_schedule(self) -> PathSchedule:
+        """The order in which arrival times follow from each other."""
+        return PathSchedule(len(self), self.pair_sender, self.pair_receiver)
+
+    @cached_property
+    def inputs(self) -> list[list[int]]:
+        """The operators that send to each operator."""
+        return self._neighbours(receiving=True)
+
+    @cached_property
+    def consumers(self) -> list[list[int]]:
+        """The operators that each operator sends to."""
+        return self._neighbours(receiving=False)
+
+    def _neighbours(self, receiving: bool) -> list[list[int]]:
+        lists: list[list[int]] = [[] for _ in self.operators]
+        for sender, receiver in self.stream_ends.tolist():
+            if receiving:
+                lists[receiver].append(sender)
+            else:
+                lists[sender].append(receiver)
+        return lists
+
+    @cached_property
+    def operator_order(self) -> list[int]:
+        """Operator numbers, senders before receivers."""
+        return [
+            self.operator_index[f"{application.name}/{name}"]
+            for application in self._applications
+            for name in topological_order(application)
+        ]
+
+    def operator_values(self, field: str) -> FloatArray:
+        """A number of every instance's operator, such as `work_ms`; NaN where it is not given."""
+        values = [getattr(item.operator, field) for item in self.operators]
+        return np.array([np.nan if value is None else value for value in values])[self.operator_of]
+
+    @cached_property
+    def work_ms(self) -> FloatArray:
+        """Time for one data unit on the reference processor (R_i), for every instance."""
+        return self.operator_values("work_ms")
+
+    @cached_property
+    def throughput_share(self) -> FloatArray:
+        """Results per second that fall to each instance; NaN where the application has no throughput."""
+        throughputs = [application.throughput_per_s for application in self._applications]
+        per_application = np.array([np.nan if value is None else value for value in throughputs])
+        return np.asarray(per_application[self.application_of] / self.operator_values("parallelism"))
+
+    @cached_property
+    def resources(self) -> list[str]:
+        """The names of all resources that some instance demands."""
+        return list(dict.fromkeys(name for item in self.operators for name in item.operator.demand))
+
+    def demand(self, resource: str) -> FloatArray:
+        """What every instance demands of a resource."""
+        values = [item.operator.demand.get(resource, 0.0) for item in self.operators]
+        return np.array(values)[self.operator_of]
+
+    @cached_property
+    def allowed_nodes(self) -> list[IndexArray]:
+        """For every operator the numbers of the nodes that may host it: candidates, hosts, `where`."""
+        required = self._required_labels()
+        found: dict[object, IndexArray] = {}
+        allowed = []
+        for number, item in enumerate(self.operators):
+            key = (item.operator.candidates, tuple(required[number]))
+            if key not in found:
+                found[key] = self._nodes_for(item.operator.candidates, required[number])
+            allowed.append(found[key])
+        return allowed
+
+    def _required_labels(self) -> list[list[tuple[str, str]]]:
+        required: list[list[tuple[str, str]]] = [[] for _ in self.operators]
+        for application in self._applications:
+            for rule in application.rules:
+                if isinstance(rule, Where):
+                    for name in rule.operators:
+                        required[self.operator_index[f"{application.name}/{name}"]] += rule.labels.items()
+        return required
+
+    def _nodes_for(self, candidates: tuple[str, ...] | None, labels: list[tuple[str, str]]) -> IndexArray:
+        network = self._network
+        numbers = (
+            network.hosting
+            if candidates is None
+            else np.array(sorted(network.index[name] for name in candidates), dtype=np.intp)
+        )
+        fits = [
+            network.nodes[number].hosts
+            and all(network.nodes[number].labels.get(key) == value for key, value in labels)
+            for number in numbers
+        ]
+        return numbers[np.array(fits, dtype=bool)]
+
+
+def pairs_of(
+    stream: Stream, sender: PlacedOperator, receiver: PlacedOperator
+) -> tuple[IndexArray, IndexArray, float]:
+    """The instances that exchange a stream and the share of it that each pair carries."""
+    sending, receiving = np.array(sender.instances), np.array(receiver.instances)
+    if stream.grouping == "global":
+        receiving = receiving[:1]
+    share = 1.0 / len(sending)
+    if stream.grouping == "shuffle":
+        share /= len(receiving)
+    return np.repeat(sending, len(receiving)), np.tile(receiving, len(sending)), share
+
+
+def _joined(parts: list[NDArray[np.generic]], kind: type) -> NDArray:  # type: ignore[type-arg]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

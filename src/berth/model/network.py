@@ -1,0 +1,151 @@
+"""The machines and the network between them, as the user describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.model.links import LINK_FIELDS, LinkTable, direct_links, routed_links
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine: it runs operators, holds data objects, or both."""
+
+    name: str
+    hosts: bool = True
+    capacity: Mapping[str, float] = field(default_factory=dict)
+    speed: float = 1.0
+    availability: float = 1.0
+    run_queue: float = 0.0
+    nic_bytes_per_s: float = float("inf")
+    cost_per_hour: float = 0.0
+    coordinates: tuple[float, ...] | None = None
+    height_ms: float = 0.0
+    holds: frozenset[str] = frozenset()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One entry of the network's links; a field that is None is not given there."""
+
+    sender: str
+    receiver: str
+    delay_ms: float | None = None
+    availability: float | None = None
+    bandwidth_bytes_per_s: float | None = None
+    cost: float | None = None
+    price_per_gb: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Nodes with the links, matrices or coordinates that tell what lies between them."""
+
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...] = ()
+    matrices: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Full matrices in node order by field name (`delay_ms`, ...); NaN where there is no entry."""
+    symmetric: bool = True
+    routing: Literal["direct", "shortest_path"] = "direct"
+    duplex: Literal["full", "half"] = "full"
+    one_port: bool = False
+    headroom: float = 0.0
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Node numbers by name."""
+        return {node.name: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def hosting(self) -> NDArray[np.intp]:
+        """The numbers of the nodes that may run operators."""
+        return np.flatnonzero([node.hosts for node in self.nodes])
+
+    @cached_property
+    def speed(self) -> FloatArray:
+        """S_u of every node, against the reference processor."""
+        return np.array([node.speed for node in self.nodes])
+
+    @cached_property
+    def availability(self) -> FloatArray:
+        """A_u of every node."""
+        return np.array([node.availability for node in self.nodes])
+
+    @cached_property
+    def cost_per_hour(self) -> FloatArray:
+        """What every node costs while it hosts anything."""
+        return np.array([node.cost_per_hour for node in self.nodes])
+
+    @cached_property
+    def nic_bytes_per_s(self) -> FloatArray:
+        """What every node's network card can send plus receive."""
+        return np.array([node.nic_bytes_per_s for node in self.nodes])
+
+    @cached_property
+    def run_queue(self) -> FloatArray:
+        """The processes that already wait for every node's processor."""
+        return np.array([node.run_queue for node in self.nodes])
+
+    def capacity(self, resource: str) -> FloatArray:
+        """What every node has of a resource for operators: its capacity less the headroom."""
+        there = np.array([node.capacity.get(resource, 0.0) for node in self.nodes])
+        return there * (1.0 - self.headroom)
+
+    @cached_property
+    def table(self) -> LinkTable:
+        """Delay, availability, bandwidth, cost and price between every two nodes."""
+        given = self._given_fields()
+        if self.routing == "shortest_path":
+            return routed_links(given, self._coordinate_delays())
+        return direct_links(given, self._coordinate_delays())
+
+    def _given_fields(self) -> dict[str, FloatArray]:
+        """The fields of links laid over the matrices; NaN where neither has a value."""
+        size = len(self.nodes)
+        fields = {}
+        senders = np.array([self.index[link.sender] for link in self.links], dtype=np.intp)
+        receivers = np.array([self.index[link.receiver] for link in self.links], dtype=np.intp)
+        mirrored = self._without_opposite(senders, receivers)
+        for name in LINK_FIELDS:
+            matrix = self.matrices.get(name)
+            laid = np.full((size, size), np.nan) if matrix is None else matrix.copy()
+            values = np.array([_or_nan(getattr(link, name)) for link in self.links])
+            given = ~np.isnan(values)
+            back = given & mirrored
+            laid[receivers[back], senders[back]] = values[back]
+            laid[senders[given], receivers[given]] = values[given]
+            fields[name] = laid
+        return fields
+
+    def _without_opposite(
+        self, senders: NDArray[np.intp], receivers: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
+        """The links that hold both ways: the network is symmetric and no entry gives the other way."""
+        if not self.symmetric:
+            return np.zeros(len(senders), dtype=bool)
+        size = len(self.nodes)
+        return ~np.isin(receivers * size + senders, senders * size + receivers)
+
+    def _coordinate_delays(self) -> FloatArray | None:
+        """Euclidean distance plus both heights, NaN where a node has no coordinates."""
+        dimensions = {len(node.coordinates) for node in self.nodes if node.coordinates is not None}
+        if not dimensions:
+            return None
+        unknown = (np.nan,) * dimensions.pop()
+        places = np.array([node.coordinates or unknown for node in self.nodes])
+        heights = np.array([node.height_ms for node in self.nodes])
+        squares = sum((axis[:, None] - axis[None, :]) ** 2 for axis in places.T)
+        return np.asarray(np.sqrt(squares) + heights[:, None] + heights[None, :])
+
+
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value

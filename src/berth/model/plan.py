@@ -1,0 +1,47 @@
+"""A plan: where every instance runs, and what is known about how good that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+@dataclass(frozen=True)
+class Download:
+    """An object that a node fetches from a holder."""
+
+    object: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An assignment with its status, proof, metrics and violations; only `assignment` is needed."""
+
+    assignment: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+    policy: str = ""
+    seed: int = 0
+    goal: Mapping[str, float] = field(default_factory=dict)
+    status: Status = "feasible"
+    reason: str | None = None
+    objective: float | None = None
+    bound: float | None = None
+    gap: float | None = None
+    seconds: float = 0.0
+    containers: Mapping[str, str] = field(default_factory=dict)
+    downloads: tuple[Download, ...] = ()
+    reuse: Mapping[str, str] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    violations: tuple[str, ...] = ()
+    trace: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a plan at all."""
+        return bool(self.assignment)

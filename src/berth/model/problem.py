@@ -1,0 +1,52 @@
+"""A whole placement problem: applications, machines, data objects and what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from berth.model.application import Application
+from berth.model.instances import InstanceGraph
+from berth.model.network import Network
+from berth.model.sharing import SharingKeys
+
+
+@dataclass(frozen=True)
+class DataObject:
+    """Something that operators read and that may be held at several nodes."""
+
+    name: str
+    bytes: float
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is placed, where it may go, and what counts."""
+
+    name: str
+    network: Network
+    applications: tuple[Application, ...]
+    objects: tuple[DataObject, ...] = ()
+    sharing: bool = True
+    objective: Mapping[str, float] = field(default_factory=lambda: {"response_time": 1.0})
+    """Weights by objective key; all above zero."""
+    objective_scale: Literal["normalised", "raw"] = "normalised"
+    objective_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """[best, worst] of a metric for the normalisation, where the user gives them."""
+
+    @cached_property
+    def instances(self) -> InstanceGraph:
+        """The instances that are placed, numbered, with the streams between them."""
+        return InstanceGraph(self.applications, self.network)
+
+    @cached_property
+    def sharing_keys(self) -> SharingKeys:
+        """What computes the same as what."""
+        return SharingKeys(self.instances, self.sharing)
+
+    @cached_property
+    def object_bytes(self) -> dict[str, float]:
+        """The size of every object by name."""
+        return {item.name: item.bytes for item in self.objects}

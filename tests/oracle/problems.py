@@ -494,7 +494,7 @@ def problems(
     rates_known: bool = False,
     generous: bool | None = None,
 ) -> Entry:
-    """Make random valid problems with all fields of the contract; generous ones mostly have room and links."""
+    """Make random valid problems with all fields of the contract; generous ones mostly have room."""
     dice = Dice(draw)
     shape = Shape(
         max_nodes=max_nodes,

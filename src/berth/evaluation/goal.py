@@ -50,6 +50,24 @@ class Goal:
         # A metric whose range is zero is a constant (erratum E0.3).
         return 0.0 if worst == best else self.weights[name] / (worst - best)
 
+    @property
+    def constant(self) -> float:
+        """What a normalised sum adds to the coefficients' sum, whatever the plan."""
+        if self.single is not None or self.scale == "raw":
+            return 0.0
+        return -sum(self.coefficient(name) * on_scale(name, self.bounds[name][0]) for name in self.weights)
+
+    def from_costs(self, total: float) -> float:
+        """The objective from a sum of costs by these coefficients (logarithms, for availability alone)."""
+        return math.exp(-total) if self.single == "availability" else total + self.constant
+
+    def costs(self, metrics: Mapping[str, float]) -> float:
+        """The sum of costs from which `from_costs` makes the objective of a plan with these metrics."""
+        value = self.value(metrics)
+        if value is None:
+            return math.inf
+        return -on_scale("availability", value) if self.single == "availability" else value - self.constant
+
     def value(self, metrics: Mapping[str, float]) -> float | None:
         """The objective of a plan with these metrics; None where a metric is missing."""
         if any(METRIC_BY_NAME[name].key not in metrics for name in self.weights):

@@ -43,6 +43,20 @@ class Costs:
         )
 
     @property
+    def nonnegative(self) -> bool:
+        """Whether nothing can lower the sum again."""
+        parts = [*self.block, *(part for part in self.edge if part is not None), self.node]
+        return all(part.min(initial=0.0) >= 0 for part in parts) and all(f >= 0 for f in self.factors.values())
+
+    def capped(self, ceiling: float) -> Costs:
+        """The same costs, none of them above a ceiling."""
+        if np.isinf(ceiling):
+            return self
+        edges = [None if part is None else np.minimum(part, ceiling) for part in self.edge]
+        blocks = [np.minimum(part, ceiling) for part in self.block]
+        return Costs(self.placement, blocks, edges, np.minimum(self.node, ceiling), self.factors)
+
+    @property
     def largest(self) -> float:
         """No sum of block, edge and node costs is beyond this, either way."""
         blocks = sum(float(np.abs(costs).max(initial=0.0)) for costs in self.block)

@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.evaluation.metrics import busy_processors
-from berth.model import Together
+from berth.model import Apart, Rule, Together
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+RuleKind = TypeVar("RuleKind", bound=Rule)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,26 @@ class Placement:
                 backward = positions[sender[positions] == second]
                 edges.append(Edge(first, second, forward, backward))
         return edges
+
+    @cached_property
+    def apart_rules(self) -> list[list[tuple[int, str | None]]]:
+        """The `apart` rules that each block is subject to: their numbers and labels."""
+        graph = self.graph
+        lists: list[list[tuple[int, str | None]]] = [[] for _ in self.blocks]
+        for number, (application, rule) in enumerate(self.rules(Apart)):
+            for name in rule.operators:
+                for instance in graph.operators[graph.operator_index[f"{application}/{name}"]].instances:
+                    lists[self.block_of[instance]].append((number, rule.by))
+        return lists
+
+    def rules(self, kind: type[RuleKind]) -> list[tuple[str, RuleKind]]:
+        """All rules of a kind, with the name of their application."""
+        return [
+            (application.name, rule)
+            for application in self.setting.problem.applications
+            for rule in application.rules
+            if isinstance(rule, kind)
+        ]
 
     @cached_property
     def rate(self) -> FloatArray:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from berth.exact.costs import Costs
 from berth.exact.placement import Placement
-from berth.model import Apart
 
 
 def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]]:
     """Groups of blocks with the same candidates, needs, costs and neighbours."""
     groups: dict[object, list[int]] = {}
     neighbours = _neighbours(placement, costs)
-    rules = _apart_rules(placement)
     for block, numbers in enumerate(placement.blocks):
         nodes = placement.candidates[block]
         if len(numbers) > 1 or len(nodes) < 2:
@@ -25,7 +23,7 @@ def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]
             int(placement.graph.application_of[number]),
             costs.block[block].tobytes() if costs is not None else b"",
             tuple(sorted(neighbours[block])),
-            tuple(rules[block]),
+            tuple(placement.apart_rules[block]),
         )
         groups.setdefault(key, []).append(block)
     return [blocks for blocks in groups.values() if len(blocks) > 1]
@@ -51,19 +49,3 @@ def _unit_bytes(placement: Placement, pairs: list[int]) -> list[float]:
     graph = placement.graph
     senders = [graph.operators[graph.operator_of[graph.pair_sender[pair]]].operator for pair in pairs]
     return [-1.0 if sender.output_bytes is None else sender.output_bytes for sender in senders]
-
-
-def _apart_rules(placement: Placement) -> list[list[int]]:
-    """The `apart` rules that each block is subject to."""
-    graph = placement.graph
-    subject: list[list[int]] = [[] for _ in placement.blocks]
-    number = 0
-    for application in placement.setting.problem.applications:
-        for rule in application.rules:
-            if isinstance(rule, Apart):
-                number += 1
-                for name in rule.operators:
-                    operator = graph.operators[graph.operator_index[f"{application.name}/{name}"]]
-                    for instance in operator.instances:
-                        subject[placement.block_of[instance]].append(number)
-    return subject

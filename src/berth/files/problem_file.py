@@ -161,14 +161,13 @@ def _operator_path(problem: Problem, number: int) -> str:
 
 
 def _homeless(problem: Problem) -> Iterator[str]:
-    for number, nodes in enumerate(problem.instances.allowed_nodes):
+    for number, nodes in enumerate(problem.instances.candidate_nodes):
         if len(nodes) == 0:
-            item = problem.instances.operators[number]
-            candidates = item.operator.candidates
-            among = "" if candidates is None else f" among {', '.join(candidates) or 'no candidates'}"
+            operator = problem.instances.operators[number].operator
+            among = "" if operator.candidates is None else f" ({', '.join(operator.candidates) or 'no candidates'})"
             yield (
-                f"{_operator_path(problem, number)}: no node may host {item.operator.name!r}: "
-                f"none{among} that hosts operators and has the labels of its 'where' rules"
+                f"{_operator_path(problem, number)}: no node may host {operator.name!r}: "
+                f"none of its candidates{among} hosts operators"
             )
 
 

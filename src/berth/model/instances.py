@@ -168,15 +168,26 @@ class InstanceGraph:
         return np.array(values)[self.operator_of]
 
     @cached_property
+    def candidate_nodes(self) -> list[IndexArray]:
+        """For every operator the numbers of its candidates that host operators."""
+        found: dict[tuple[str, ...] | None, IndexArray] = {None: self._network.hosting}
+        for item in self.operators:
+            names = item.operator.candidates
+            if names is not None and names not in found:
+                numbers = np.array(sorted(self._network.index[name] for name in names), dtype=np.intp)
+                found[names] = numbers[np.isin(numbers, self._network.hosting)]
+        return [found[item.operator.candidates] for item in self.operators]
+
+    @cached_property
     def allowed_nodes(self) -> list[IndexArray]:
-        """For every operator the numbers of the nodes that may host it: candidates, hosts, `where`."""
+        """For every operator the numbers of the nodes that may host it: candidates within `where` rules."""
         required = self._required_labels()
-        found: dict[object, IndexArray] = {}
+        found: dict[tuple[object, ...], IndexArray] = {}
         allowed = []
         for number, item in enumerate(self.operators):
-            key = (item.operator.candidates, tuple(required[number]))
+            key = (item.operator.candidates, *required[number])
             if key not in found:
-                found[key] = self._nodes_for(item.operator.candidates, required[number])
+                found[key] = self._labelled(self.candidate_nodes[number], required[number])
             allowed.append(found[key])
         return allowed
 
@@ -189,18 +200,12 @@ class InstanceGraph:
                         required[self.operator_index[f"{application.name}/{name}"]] += rule.labels.items()
         return required
 
-    def _nodes_for(self, candidates: tuple[str, ...] | None, labels: list[tuple[str, str]]) -> IndexArray:
-        network = self._network
-        numbers = (
-            network.hosting
-            if candidates is None
-            else np.array(sorted(network.index[name] for name in candidates), dtype=np.intp)
-        )
-        fits = [
-            network.nodes[number].hosts
-            and all(network.nodes[number].labels.get(key) == value for key, value in labels)
-            for number in numbers
-        ]
+    def _labelled(self, numbers: IndexArray, labels: list[tuple[str, str]]) -> IndexArray:
+        """Those of some nodes that have all the labels."""
+        if not labels:
+            return numbers
+        nodes = self._network.nodes
+        fits = [all(nodes[number].labels.get(key) == value for key, value in labels) for number in numbers]
         return numbers[np.array(fits, dtype=bool)]
 
 

@@ -153,21 +153,17 @@ class CpSatModel:
         return terms
 
     def _add_apart(self) -> None:
-        graph, placement = self.placement.graph, self.placement
-        for application in placement.setting.problem.applications:
-            for rule in application.rules:
-                if not isinstance(rule, Apart):
-                    continue
-                names = [f"{application.name}/{name}" for name in rule.operators]
-                numbers = [k for name in names for k in graph.operators[graph.operator_index[name]].instances]
-                text = f"application {application.name}: {', '.join(rule.operators)} apart"
-                shared: dict[tuple[str, str], list[tuple[Any, float]]] = {}
-                for number in numbers:
-                    for node, variable in self.at[placement.block_of[number]].items():
-                        place = apart_place_of(placement.network.nodes[node], rule.by)
-                        shared.setdefault(place, []).append((variable, 1.0))
-                for terms in shared.values():
-                    self.limit("rules", text, terms, 1.0)
+        for number, (application, rule) in enumerate(self.placement.rules(Apart)):
+            text = f"application {application}: {', '.join(rule.operators)} apart"
+            shared: dict[tuple[str, str], list[tuple[Any, float]]] = {}
+            for block, subject in enumerate(self.placement.apart_rules):
+                # A block counts once for each of its instances under the rule: two can't be apart.
+                count = float(sum(1 for known, _ in subject if known == number))
+                for node, variable in self.at[block].items() if count else ():
+                    place = apart_place_of(self.placement.network.nodes[node], rule.by)
+                    shared.setdefault(place, []).append((variable, count))
+            for terms in shared.values():
+                self.limit("rules", text, terms, 1.0)
 
     def _add_bandwidth(self) -> None:
         network = self.placement.network
@@ -204,14 +200,16 @@ class CpSatModel:
         if not bounded:
             return
         times = PathTimes(self.placement)
-        arrivals = ArrivalTimes(self, times, FINE / 64 / max(times.horizon, 1e-9))
         for number in bounded:
             most = applications[number].max_response_time_ms
             assert most is not None
             text = f"application {applications[number].name}: response time at most {amount(most)} ms"
             numbers = np.flatnonzero(self.placement.graph.application_of == number).tolist()
-            for end in arrivals.ends(numbers):
-                latest = int(np.floor(most * (1 + 1e-9) * arrivals.factor)) + len(numbers)
+            # Relaxed, longer paths must stay possible, so the units are then coarser.
+            longest = times.horizon if self.relaxable else 2 * most
+            arrivals = ArrivalTimes(self, times, FINE / max(longest, 1e-9), longest, numbers)
+            latest = int(np.floor(most * (1 + TOLERANCE) * arrivals.factor)) + arrivals.rounding // 2
+            for end in arrivals.ends():
                 self.add("latency", text, end <= latest)
 
     def _add_availability(self) -> None:
@@ -219,15 +217,18 @@ class CpSatModel:
             if not application.min_availability:
                 continue
             most = -float(np.log(application.min_availability))
-            factor = FINE / 64 / max(most, 1.0)
-            terms = self.unavailability(factor, number)
+            # A factor beyond twice the limit breaks it alone; how far beyond does not matter.
+            factor = FINE / max(2 * most, 1e-6)
+            terms = self.unavailability(factor, number, 2 * most + 1e-6)
             text = f"application {application.name}: availability at least {amount(application.min_availability)}"
             expression = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])
-            bound = int(np.floor((most + TOLERANCE) * factor))
+            bound = int(np.floor((most + TOLERANCE) * factor)) + len(terms) // 2
             if terms:
                 self.add("availability", text, expression <= bound)
 
-    def unavailability(self, factor: float, application: int | None = None) -> list[tuple[Any, int]]:
+    def unavailability(
+        self, factor: float, application: int | None = None, ceiling: float = np.inf
+    ) -> list[tuple[Any, int]]:
         """Minus the logarithm of the availability (of one application), in units of 1 / factor."""
         metric = METRIC_BY_NAME["availability"]
         assert isinstance(metric, AdditiveMetric)
@@ -236,13 +237,13 @@ class CpSatModel:
         graph, terms = self.placement.graph, []
         for block, numbers in enumerate(self.placement.blocks):
             if application in (None, graph.application_of[numbers[0]]):
-                weights = np.round(costs.block[block] * factor).astype(np.int64).tolist()
-                terms += [(v, w) for v, w in zip(self.x[block], weights, strict=True) if w]
+                units = np.round(np.minimum(costs.block[block], ceiling) * factor).astype(np.int64).tolist()
+                terms += [(v, w) for v, w in zip(self.x[block], units, strict=True) if w]
         for number, edge in enumerate(self.placement.edges):
             weights = costs.edge[number]
             if weights is not None and application in (
                 None,
                 graph.application_of[self.placement.blocks[edge.first][0]],
             ):
-                terms += self.pairs.cost_terms(number, weights, factor)
+                terms += self.pairs.cost_terms(number, np.minimum(weights, ceiling), factor)
         return terms

@@ -14,16 +14,24 @@ from berth.exact.cpsat.whole import FINE, decimal_factor
 from berth.exact.paths import PathTimes
 
 PATH_METRICS = {"response_time": False, "loaded_response_time": True}
-SLOPE = 2**24
+SLOPE = 2**16
 """How finely the slope of a chord is divided."""
 
 
 class Objective:
     """Minimises costs in a model; turns the solver's whole-number bound back into a real one."""
 
-    def __init__(self, model: CpSatModel, costs: Costs, breakpoints: list[float] | None = None) -> None:
+    def __init__(
+        self,
+        model: CpSatModel,
+        costs: Costs,
+        breakpoints: list[float] | None = None,
+        ceiling: float = np.inf,
+    ) -> None:
+        """A plan of costs up to the ceiling is known: beyond it, costs need not be told apart."""
         self._model = model
-        self._costs = costs
+        self._ceiling = ceiling * (1 + 1e-6) if costs.nonnegative else np.inf
+        self._costs = costs = costs.capped(self._ceiling)
         self._paths = {
             name: PathTimes(costs.placement, loaded)
             for name, loaded in PATH_METRICS.items()
@@ -61,6 +69,7 @@ class Objective:
         largest = costs.largest
         for name, times in self._paths.items():
             largest += abs(costs.factors[name]) * times.horizon
+        largest = min(largest, self._ceiling)
         largest += abs(costs.factors.get("availability", 0.0))
         largest += abs(costs.factors.get("bandwidth_max", 0.0))
         return FINE / max(largest, 1e-12)
@@ -84,12 +93,12 @@ class Objective:
 
     def _add_path(self, factor: float, times: PathTimes) -> None:
         """The worst path, in units of the objective, so that no rounding comes between."""
-        arrivals = ArrivalTimes(self._model, times, factor * self.factor)
+        arrivals = ArrivalTimes(self._model, times, factor * self.factor, self._ceiling / factor)
         worst = self._model.cp.new_int_var(0, arrivals.horizon, "")
-        for end in arrivals.ends(times.order):
+        for end in arrivals.ends():
             self._model.cp.add(worst >= end)
         self._add([(worst, 1)])
-        self._rounded += 2 * len(times.order)
+        self._rounded += arrivals.rounding
 
     def _add_fullest_link(self, factor: float) -> None:
         """The highest share of a link's bandwidth in use."""
@@ -116,7 +125,7 @@ class Objective:
         solver's bound holds, and the bound is exact at the breakpoints.
         """
         cp, scale = self._model.cp, factor * self.factor
-        unit = FINE / 64 / 32
+        unit = FINE / 64
         terms = self._model.unavailability(unit)
         most = sum(max(0, c) for _, c in terms)
         sum_of_logs = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.exact.paths import PathTimes
@@ -12,23 +13,31 @@ from berth.exact.paths import PathTimes
 if TYPE_CHECKING:
     from berth.exact.cpsat.model import CpSatModel
 
+FloatArray = NDArray[np.float64]
+
 
 class ArrivalTimes:
-    """A variable for when a data unit reaches each instance, in units of 1 / factor ms."""
+    """A variable for when a data unit reaches each instance, in units of 1 / factor ms.
 
-    def __init__(self, model: CpSatModel, times: PathTimes, factor: float) -> None:
+    Plans in which anything takes longer than the ceiling are ruled out.
+    """
+
+    def __init__(
+        self, model: CpSatModel, times: PathTimes, factor: float, ceiling: float, instances: list[int] | None = None
+    ) -> None:
         self._model = model
         self._times = times
         self.factor = factor
         self._delays: dict[tuple[int, int, int], Any] = {}
-        # Rounding up by at most a unit on each hop can't push a time beyond this.
-        self.horizon = int(times.horizon * factor) + 2 * len(times.placement.graph) + 2
-        graph = times.placement.graph
-        self._own = [self._processing(number) for number in range(len(graph))]
-        self._arrival: list[Any] = [0] * len(graph)
-        for number in times.order:
-            if times.incoming[number]:
-                self._arrival[number] = self._after_inputs(number)
+        self.rounding = 2 * len(times.placement.graph) + 2
+        """No path's rounding adds more units than this."""
+        self.horizon = int(np.ceil(min(ceiling, times.horizon) * factor)) + self.rounding
+        wanted = set(times.order if instances is None else instances)
+        self._instances = [number for number in times.order if number in wanted]
+        self._own = {number: self._processing(number) for number in self._instances}
+        self._arrival: dict[int, Any] = {}
+        for number in self._instances:
+            self._arrival[number] = self._after_inputs(number) if times.incoming[number] else 0
 
     def _after_inputs(self, number: int) -> Any:
         graph = self._times.placement.graph
@@ -38,10 +47,10 @@ class ArrivalTimes:
             self._model.cp.add(arrival >= self._arrival[sender] + self._own[sender] + self._delay(pair))
         return arrival
 
-    def ends(self, instances: list[int]) -> list[Any]:
-        """Expressions for when each of some instances that send nothing is done, and valid bounds on it."""
+    def ends(self) -> list[Any]:
+        """Expressions for when instances that send nothing are done, and valid bounds on the last of them."""
         expressions = []
-        for number in instances:
+        for number in self._instances:
             block = self._model.x[self._times.placement.block_of[number]]
             tail = self._whole(self._times.tail[number])
             if not self._times.outgoing[number]:
@@ -52,11 +61,14 @@ class ArrivalTimes:
             expressions.append(cp_model.LinearExpr.weighted_sum(block, through))
         return expressions
 
-    def _whole(self, times: np.ndarray) -> list[int]:
+    def _whole(self, times: FloatArray) -> list[int]:
         """Times in whole units, rounded down by what rounding could have added along a path."""
-        hops = 2 * len(self._times.placement.graph)
-        scaled = np.minimum(times * self.factor, float(self.horizon))
-        return [max(0, int(value)) for value in np.floor(scaled) - hops]
+        scaled = np.minimum(times * self.factor, self.horizon + self.rounding + 1.0)
+        return [max(0, int(value)) for value in np.floor(scaled) - self.rounding]
+
+    def _units(self, times: FloatArray) -> NDArray[np.int64]:
+        """Times in whole units; what is over the horizon may be any time over it."""
+        return np.round(np.minimum(times * self.factor, self.horizon + 1.0)).astype(np.int64)
 
     def _processing(self, number: int) -> Any:
         """An instance's own time; in the load model it grows with what else runs on its node."""
@@ -64,11 +76,11 @@ class ArrivalTimes:
         block = int(placement.block_of[number])
         alone = self._times.processing(number)
         if not self._times.loaded or not alone.any():
-            return cp_model.LinearExpr.weighted_sum(
-                model.x[block], [round(value) for value in (alone * self.factor).tolist()]
-            )
+            return cp_model.LinearExpr.weighted_sum(model.x[block], self._units(alone).tolist())
         nodes = placement.candidates[block].tolist()
-        per_process = placement.graph.work_ms[number] / placement.network.speed[nodes] * self.factor
+        per_process = np.minimum(
+            placement.graph.work_ms[number] / placement.network.speed[nodes] * self.factor, self.horizon + 1.0
+        )
         time = model.cp.new_int_var(0, self.horizon, "")
         for node, literal, unit in zip(nodes, model.x[block], per_process.tolist(), strict=True):
             waiting = float(placement.network.run_queue[node])
@@ -78,7 +90,8 @@ class ArrivalTimes:
                 if node in places
             ]
             crowd = cp_model.LinearExpr.weighted_sum([v for v, _ in hosted], [c for _, c in hosted])
-            model.cp.add(time >= crowd + round(unit * waiting)).only_enforce_if(literal)
+            waited = round(min(unit * waiting, self.horizon + 1.0))
+            model.cp.add(time >= crowd + waited).only_enforce_if(literal)
         return time
 
     def _delay(self, pair: int) -> Any:
@@ -93,7 +106,7 @@ class ArrivalTimes:
         if key not in self._delays:
             matrix = self._times.transfer(pair)
             # Where there is no link nothing can be placed: any time will do.
-            whole = np.round(np.where(np.isfinite(matrix), matrix, 0.0) * self.factor).astype(np.int64)
+            whole = self._units(np.where(np.isfinite(matrix), matrix, 0.0))
             first, second = self._model.x[sender], self._model.x[receiver]
             if len(first) == 1:
                 self._delays[key] = cp_model.LinearExpr.weighted_sum(second, whole[0].tolist())

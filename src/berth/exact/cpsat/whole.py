@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 from berth.evaluation.feasibility import TOLERANCE
 
 FloatArray = NDArray[np.float64]
-FINE = 2.0**42
-"""How finely the largest amount of a row or an objective is divided where decimals don't suffice."""
+FINE = 2.0**31
+"""How finely the largest amount of a row or an objective is divided where decimals don't suffice.
+
+CP-SAT 9.15 was seen to call wrong plans optimal from about 2**35 on, here with and without its
+presolve; none in thousands of enumerated cases at 2**33 and below.
+"""
 
 
 def decimal_factor(*amounts: FloatArray) -> float | None:
@@ -25,6 +29,8 @@ def decimal_factor(*amounts: FloatArray) -> float | None:
 def whole_row(amounts: FloatArray, limit: float) -> tuple[list[int], int]:
     """Coefficients and limit of `sum of amounts <= limit` in whole numbers, with the tolerance."""
     factor = decimal_factor(amounts) or FINE / max(float(np.abs(amounts).max(initial=0.0)), abs(limit), 1e-300)
-    slack = TOLERANCE * max(abs(limit), 1e-300)
-    whole_limit = int(np.floor((limit + slack) * factor + 1e-6))
-    return [int(value) for value in np.round(amounts * factor)], whole_limit
+    whole = np.round(amounts * factor)
+    # Half a unit for each amount that was rounded: what fits in truth must fit in whole numbers.
+    rounded = int(np.count_nonzero(np.abs(whole - amounts * factor) > 1e-9))
+    most = limit * (1 + TOLERANCE) * factor + 1e-6 + rounded / 2
+    return [int(value) for value in whole], int(np.floor(most))

@@ -1,0 +1,184 @@
+"""The exact engine: from a goal to a plan with a proved bound.
+
+`METHODS` is the place for special structures (pipelines, trees, fans): the first method that suits a
+placement is used; the general one suits all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation import Setting, evaluate
+from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
+from berth.evaluation.metrics import METRIC_BY_NAME
+from berth.evaluation.situation import assignment_of
+from berth.exact.budget import Budget
+from berth.exact.costs import costs_of
+from berth.exact.general import Found, Task, Tell, solve_general
+from berth.exact.paths import PathTimes
+from berth.exact.placement import Placement, Sampling
+from berth.exact.start import first_plan
+from berth.model import Plan
+
+IndexArray = NDArray[np.intp]
+
+LARGEST_MODEL = 4_000_000
+"""Combinations of candidates beyond which no model is built: it would not fit, nor be solved."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best plan found and what is proved about it."""
+
+    status: Literal["optimal", "feasible", "infeasible", "unknown"]
+    nodes: IndexArray | None = None
+    """The node of each instance."""
+    objective: float | None = None
+    bound: float | None = None
+    trace: dict[str, Any] = field(default_factory=dict)
+
+
+class Method(Protocol):
+    """A way to solve placements of some structure exactly."""
+
+    name: str
+
+    def suits(self, task: Task) -> bool:
+        """Whether it holds every constraint and metric of the task."""
+        ...
+
+    def solve(self, task: Task) -> Found:
+        """Solve it."""
+        ...
+
+
+class General:
+    """CP-SAT on the whole model."""
+
+    name = "general"
+
+    def suits(self, task: Task) -> bool:
+        """Always."""
+        return True
+
+    def solve(self, task: Task) -> Found:
+        """Solve by the general model."""
+        return solve_general(task)
+
+
+METHODS: tuple[Method, ...] = (General(),)
+
+
+def minimise(
+    setting: Setting,
+    goal: Goal,
+    budget: Budget,
+    seed: int = 0,
+    gap: float = 0.0,
+    sampling: Sampling | None = None,
+    tell: Tell = lambda objective, bound: None,
+) -> Solution:
+    """The plan that is best for the goal among those that keep every constraint."""
+    placement = Placement(setting, sampling)
+    if any(len(nodes) == 0 for nodes in placement.candidates):
+        return Solution("infeasible", trace={"method": "candidates"})
+    judge = _Judge(placement)
+    start = judge.plan(goal, first_plan(placement, goal))
+    if start is not None:
+        tell(start.objective, None)
+    if placement.size > LARGEST_MODEL:
+        return _too_large(placement, goal, start)
+    blocks = None if start is None else start.blocks
+    costs = costs_of(goal, placement)
+    task = Task(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics)
+    method = next(method for method in METHODS if method.suits(task))
+    found = method.solve(task)
+    trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
+    if found.outcome == "infeasible":
+        if start is not None:
+            raise RuntimeError(f"method {method.name} calls a problem infeasible that has a plan")
+        return Solution("infeasible", trace=trace)
+    best = _better(goal, start, judge.plan(goal, found.nodes))
+    bound = _bound(goal, found.bound)
+    if best is None:
+        return Solution("unknown", bound=bound, trace=trace)
+    return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A plan that keeps every constraint, by the judge."""
+
+    blocks: IndexArray
+    objective: float
+
+
+class _Judge:
+    """Evaluates plans given by the nodes of their blocks."""
+
+    def __init__(self, placement: Placement) -> None:
+        self._placement = placement
+
+    def metrics(self, blocks: IndexArray) -> dict[str, float] | None:
+        """A plan's metrics; None if it breaks a constraint."""
+        setting = self._placement.setting
+        nodes = self._placement.nodes_of_instances(blocks)
+        plan = Plan(assignment_of(setting.problem, nodes))
+        evaluation = evaluate(setting.problem, plan, setting.previous)
+        return None if evaluation.violations else evaluation.metrics
+
+    def plan(self, goal: Goal, blocks: IndexArray | None) -> _Judged | None:
+        """A plan with its objective, if there is one and it keeps every constraint."""
+        metrics = None if blocks is None else self.metrics(blocks)
+        objective = None if metrics is None else goal.value(metrics)
+        return None if blocks is None or objective is None else _Judged(blocks.copy(), objective)
+
+
+def _better(goal: Goal, one: _Judged | None, other: _Judged | None) -> _Judged | None:
+    if one is None or other is None:
+        return one or other
+    sign = -1.0 if goal.maximise else 1.0
+    return one if sign * one.objective < sign * other.objective else other
+
+
+def _bound(goal: Goal, costs: float) -> float | None:
+    """A bound in the goal's terms, never beyond what the metric can be at all."""
+    if not np.isfinite(costs):
+        return None
+    bound = goal.from_costs(costs)
+    if goal.single == "availability":
+        return min(bound, 1.0) if bound > 1e-11 else 0.0
+    nonnegative = goal.single is not None or goal.scale == "normalised"
+    return max(bound, 0.0) if nonnegative else bound
+
+
+def _concluded(
+    placement: Placement, goal: Goal, best: _Judged, bound: float | None, proved: bool, trace: dict[str, Any]
+) -> Solution:
+    if bound is not None:
+        beyond = (bound - best.objective) * (-1.0 if goal.maximise else 1.0)
+        if beyond > 1e-6 * max(abs(best.objective), 1e-9) + 1e-12:
+            raise RuntimeError(f"a plan of {best.objective} is better than the proved bound {bound}")
+        if proved and gap_between(best.objective, bound) <= OPTIMAL_GAP:
+            # What is left is the rounding of the model, far below what counts.
+            bound = best.objective
+    gap = None if bound is None else gap_between(best.objective, bound)
+    status: Literal["optimal", "feasible"] = "optimal" if gap is not None and gap <= OPTIMAL_GAP else "feasible"
+    return Solution(status, placement.nodes_of_instances(best.blocks), best.objective, bound, trace)
+
+
+def _too_large(placement: Placement, goal: Goal, start: _Judged | None) -> Solution:
+    """No model: the greedy plan, with what is known without one as the bound."""
+    trace = {"method": "greedy", "combinations": placement.size}
+    bound = None
+    if goal.single == "response_time" and placement.size < 50 * LARGEST_MODEL:
+        bound = PathTimes(placement).least(list(range(len(placement.graph))))
+    elif goal.single is not None and not METRIC_BY_NAME[goal.single].maximise:
+        bound = 0.0
+    if start is None:
+        return Solution("unknown", bound=bound, trace=trace)
+    return _concluded(placement, goal, start, bound, False, trace)

@@ -1,0 +1,129 @@
+"""A first plan, at once: every block on the node that adds least to the goal and still has room."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.feasibility import apart_place_of
+from berth.evaluation.goal import Goal
+from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.exact.costs import finite
+from berth.exact.placement import Placement
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+def first_plan(placement: Placement, goal: Goal) -> IndexArray | None:
+    """The node of each block, by one greedy pass; None where it gets stuck.
+
+    Holds capacities, processors, links and rules, not bandwidth nor requirements: judge it before use.
+    """
+    return _Greedy(placement, goal).run()
+
+
+class _Greedy:
+    def __init__(self, placement: Placement, goal: Goal) -> None:
+        self._placement = placement
+        self._goal = goal
+        self._node = np.full(len(placement.blocks), -1, dtype=np.intp)
+        self._room = {name: there.copy() for name, there in placement.capacity.items()}
+        self._processor = placement.network.speed.copy()
+        self._used = np.zeros(len(placement.network.nodes), dtype=bool)
+        self._taken: set[tuple[int, tuple[str, str]]] = set()
+        self._apart = placement.apart_rules
+        self._pairs = _pairs_of_blocks(placement)
+
+    def run(self) -> IndexArray | None:
+        for block in self._order():
+            nodes = self._placement.candidates[block]
+            nodes = nodes[self._fits(block, nodes)]
+            if len(nodes) == 0:
+                return None
+            self._put(block, int(nodes[np.argmin(self._added(block, nodes))]))
+        return self._node
+
+    def _order(self) -> list[int]:
+        """Blocks without a choice first, then along the streams."""
+        graph, placement = self._placement.graph, self._placement
+        along = [placement.block_of[k] for o in graph.operator_order for k in graph.operators[o].instances]
+        unique = list(dict.fromkeys(int(block) for block in along))
+        return sorted(unique, key=lambda block: len(placement.candidates[block]) > 1)
+
+    def _fits(self, block: int, nodes: IndexArray) -> NDArray[np.bool_]:
+        fits = self._placement.block_busy[block] <= self._processor[nodes] * (1 + 1e-9)
+        for name, demand in self._placement.block_demand.items():
+            fits &= demand[block] <= self._room[name][nodes] * (1 + 1e-9) + 1e-12
+        connected = self._placement.network.table.connected
+        for other, sends, _ in self._pairs[block]:
+            there = self._node[other]
+            if there >= 0:
+                fits &= connected[nodes, there] if sends else connected[there, nodes]
+        for rule, by in self._apart[block]:
+            fits &= np.array([(rule, self._place(node, by)) not in self._taken for node in nodes.tolist()], bool)
+        return np.asarray(fits)
+
+    def _place(self, node: int, by: str | None) -> tuple[str, str]:
+        return apart_place_of(self._placement.network.nodes[node], by)
+
+    def _put(self, block: int, node: int) -> None:
+        self._node[block] = node
+        self._used[node] = True
+        self._processor[node] -= self._placement.block_busy[block]
+        for name, demand in self._placement.block_demand.items():
+            self._room[name][node] -= demand[block]
+        self._taken.update((rule, self._place(node, by)) for rule, by in self._apart[block])
+
+    def _added(self, block: int, nodes: IndexArray) -> FloatArray:
+        """What the block would add to the goal on each node, given what is placed already."""
+        added = np.zeros(len(nodes))
+        for name in self._goal.weights:
+            metric, factor = METRIC_BY_NAME[name], self._goal.coefficient(name)
+            if isinstance(metric, AdditiveMetric):
+                added += factor * self._sum(metric, block, nodes)
+            elif name in ("response_time", "loaded_response_time"):
+                added += factor * self._time(block, nodes)
+        return added
+
+    def _sum(self, metric: AdditiveMetric, block: int, nodes: IndexArray) -> FloatArray:
+        placement, network = self._placement, self._placement.network
+        total = np.zeros(len(nodes))
+        if metric.per_instance is not None:
+            for number in placement.blocks[block]:
+                total += finite(metric.per_instance(placement.setting, np.full(len(nodes), number), nodes))
+        if metric.per_node is not None:
+            total += np.where(self._used[nodes], 0.0, metric.per_node(network)[nodes])
+        for other, sends, rate in self._pairs[block]:
+            if self._node[other] < 0:
+                continue
+            there = np.full(len(nodes), self._node[other])
+            ends = (nodes, there) if sends else (there, nodes)
+            if metric.per_flow is not None:
+                total += finite(rate * metric.per_flow(network, *ends))
+            if metric.per_pair is not None:
+                total += finite(metric.per_pair(network, *ends))
+        return total
+
+    def _time(self, block: int, nodes: IndexArray) -> FloatArray:
+        graph, network = self._placement.graph, self._placement.network
+        total = graph.work_ms[self._placement.blocks[block]].sum() / network.speed[nodes]
+        for other, sends, _ in self._pairs[block]:
+            there = self._node[other]
+            if there >= 0:
+                delays = network.table.delay_ms[nodes, there] if sends else network.table.delay_ms[there, nodes]
+                total = total + np.nan_to_num(delays)
+        return np.asarray(total)
+
+
+def _pairs_of_blocks(placement: Placement) -> list[list[tuple[int, bool, float]]]:
+    """For each block: the other block, whether this one sends, and the rate, for every pair."""
+    lists: list[list[tuple[int, bool, float]]] = [[] for _ in placement.blocks]
+    graph = placement.graph
+    senders = placement.block_of[graph.pair_sender].tolist()
+    receivers = placement.block_of[graph.pair_receiver].tolist()
+    for sender, receiver, rate in zip(senders, receivers, placement.rate.tolist(), strict=True):
+        if sender != receiver:
+            lists[sender].append((receiver, True, rate))
+            lists[receiver].append((sender, False, rate))
+    return lists

@@ -447,7 +447,9 @@ def add_objective(dice: Dice, problem: Entry) -> None:
     if dice.whether(4):
         problem["objective_scale"] = dice.pick(("raw", "normalised"))
     if dice.whether(4):
-        problem["objective_bounds"] = {key: [0.25, 0.75] for key in dice.some(keys)}
+        problem["objective_bounds"] = {
+            key: [0.75, 0.25] if key == "availability" else [0.25, 0.75] for key in dice.some(keys)
+        }
 
 
 # Problems

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from berth.evaluation.feasibility import violations
@@ -21,13 +22,13 @@ class Evaluation:
 def evaluate(problem: Problem, plan: Plan, previous: Plan | None = None) -> Evaluation:
     """Compute every metric of a plan and list every constraint that it breaks.
 
-    Metrics that can't be computed (an unknown rate, a missing link, an instance without a node) are
-    left out. `previous` is the plan before, for what has moved.
+    Metrics that can't be computed (an unknown rate, a missing link, an instance without a node) or are
+    beyond all numbers are left out. `previous` is the plan before, for what has moved.
 
     Raises:
         BadInput: the plan names instances, operators, nodes or objects that the problem doesn't have.
     """
     situation = Situation(Setting(problem, previous), plan)
     values = {metric.key: metric.value(situation) for metric in METRICS}
-    metrics = {key: value for key, value in values.items() if value is not None}
+    metrics = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
     return Evaluation(metrics, tuple(violations(situation)))

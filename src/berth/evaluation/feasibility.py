@@ -5,13 +5,14 @@ A constraint is a function from a situation to lines; a new one is such a functi
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
-from berth.evaluation.situation import Flows, Situation
+from berth.evaluation.situation import Flows, Situation, group_maximum
 from berth.model import Apart, Node, Together
 
 TOLERANCE = 1e-9
@@ -25,7 +26,7 @@ def violations(situation: Situation) -> list[str]:
 
 def exceeds(needed: float, there: float) -> bool:
     """Whether an amount is more than what is there, beyond the tolerance."""
-    return bool(needed > there + TOLERANCE * max(abs(there), abs(needed)))
+    return needed > there and not math.isclose(needed, there, rel_tol=TOLERANCE)
 
 
 def amount(value: float) -> str:
@@ -47,8 +48,8 @@ def misplaced(situation: Situation) -> Iterator[str]:
         nodes = situation.node_of[numbers]
         wrong = situation.computed[numbers] & (nodes >= 0) & ~np.isin(nodes, graph.allowed_nodes[operator])
         for number in numbers[wrong].tolist():
-            node = network.nodes[situation.node_of[number]]
-            yield f"instance {graph.names[number]}: on {node.name}, which {_why_not(situation, operator, node.name)}"
+            node = network.nodes[situation.node_of[number]].name
+            yield f"instance {graph.names[number]}: on {node}, which {_why_not(situation, operator, node)}"
 
 
 def _why_not(situation: Situation, operator: int, node: str) -> str:
@@ -98,13 +99,14 @@ def _apart(situation: Situation, application: str, rule: Apart, numbers: list[in
     for (kind, place), count in places.items():
         if count > 1:
             names = ", ".join(rule.operators)
-            yield f"application {application}: {names} must be apart, but {count} instances are on {kind} {place}"
+            clash = f"{count} instances are on {kind} {place}"
+            yield f"application {application}: {names} must be apart, but {clash}"
 
 
 def apart_place_of(node: Node, by: str | None) -> tuple[str, str]:
     """What two instances must not share: the node or, with `by`, the value of its label."""
     if by is not None and by in node.labels:
-        return by, node.labels[by]
+        return f"nodes with {by}", node.labels[by]
     return "node", node.name
 
 
@@ -164,15 +166,22 @@ def containers(situation: Situation) -> Iterator[str]:
         if application.containers is None:
             continue
         container = plan.containers.get(name)
-        known = {f"{application.name}/c{k}" for k in range(application.containers.count)}
+        count = application.containers.count
         if container is None:
             yield f"instance {name}: in no container"
-        elif container not in known:
-            yield f"instance {name}: no container {container} ({application.name} has {len(known)})"
+        elif not _is_container(container, application.name, count):
+            yield f"instance {name}: no container {container} ({application.name} has {count})"
         else:
             contents.setdefault(container, []).append(number)
     for container, numbers in contents.items():
         yield from _container_fits(situation, container, numbers)
+
+
+def _is_container(name: str, application: str, count: int) -> bool:
+    """Whether a name is one of `application/c0`, `application/c1`, ..."""
+    number = name.removeprefix(f"{application}/c")
+    digits = number.isascii() and number.isdecimal() and len(number) <= len(str(count))
+    return digits and int(number) < count and name == f"{application}/c{int(number)}"
 
 
 def _container_fits(situation: Situation, container: str, numbers: list[int]) -> Iterator[str]:
@@ -182,8 +191,10 @@ def _container_fits(situation: Situation, container: str, numbers: list[int]) ->
         yield f"container {container}: its instances are on {', '.join(nodes)}"
     limits = situation.problem.applications[graph.application_of[numbers[0]]].containers
     assert limits is not None
+    keys = situation.problem.sharing_keys.computation_keys(np.array(numbers))
+    group = np.unique(keys, return_inverse=True)[1]
     for resource in graph.resources:
-        needed = float(graph.demand(resource)[numbers].sum())
+        needed = float(group_maximum(graph.demand(resource)[numbers], group).sum())
         there = limits.capacity.get(resource, 0.0)
         if exceeds(needed, there):
             yield f"container {container}: {resource} {_of(needed, there)}"
@@ -303,35 +314,12 @@ def application_availability(situation: Situation, application: int) -> float:
 def reuse(situation: Situation) -> Iterator[str]:
     """A reused result comes from an equal operator that is computed; skipped ones are not needed."""
     graph, plan = situation.graph, situation.plan
-    if not (plan.reuse or plan.skipped):
-        return
-    classes = situation.problem.sharing_keys.classes
-    computed = {
-        item.name for item in graph.operators if item.name not in plan.reuse and item.name not in plan.skipped
-    }
-    for taker, provider in plan.reuse.items():
-        equal = classes[graph.operator_index[taker]] == classes[graph.operator_index[provider]]
-        if not situation.problem.sharing:
-            yield f"reuse {taker}: sharing is off in this problem"
-        elif not equal or taker == provider:
-            yield f"reuse {taker}: {provider} does not compute the same"
-        elif provider not in computed:
-            yield f"reuse {taker}: {provider} is not computed itself"
-    for name in plan.skipped:
-        number = graph.operator_index[name]
-        consumers = [graph.operators[consumer].name for consumer in graph.consumers[number]]
-        needing = [consumer for consumer in consumers if consumer in computed]
-        takers = [taker for taker, provider in plan.reuse.items() if provider == name]
-        if not consumers:
-            yield f"skipped {name}: it is a result of its application"
-        elif needing or takers:
-            yield f"skipped {name}: {', '.join([*needing, *takers])} still needs it"
+    yield from situation.reuse_mistakes
     for name in [*plan.reuse, *plan.skipped]:
         item = graph.operators[graph.operator_index[name]]
         placed = [graph.names[number] for number in item.instances if graph.names[number] in plan.assignment]
         if placed:
             yield f"operator {name}: reused or skipped, but {', '.join(placed)} is in the assignment"
-    yield from (f"operator {name}: both reused and skipped" for name in plan.skipped if name in plan.reuse)
 
 
 def downloads(situation: Situation) -> Iterator[str]:

@@ -99,9 +99,9 @@ def goal_mistakes(problem: Problem) -> Iterator[str]:
         path = f"objective.{name}"
         if METRIC_BY_NAME[name].needs_rates:
             yield from _unknown_rates(problem, path)
-        if name in ("containers_used", "container_traffic"):
-            if all(application.containers is None for application in problem.applications):
-                yield f"{path}: no application has containers"
+        packs = any(application.containers is not None for application in problem.applications)
+        if name in ("containers_used", "container_traffic") and not packs:
+            yield f"{path}: no application has containers"
         if name == "processing_power":
             for number, application in enumerate(problem.applications):
                 if application.throughput_per_s is None:
@@ -112,7 +112,8 @@ def goal_mistakes(problem: Problem) -> Iterator[str]:
 
 def _unknown_rates(problem: Problem, path: str) -> Iterator[str]:
     for number in np.flatnonzero(np.isnan(problem.instances.stream_rate)).tolist():
-        yield f"{path}: {_stream(problem, number)} has no rate; give it bytes_per_s or its source emits_bytes_per_s"
+        advice = "give it bytes_per_s or its source emits_bytes_per_s"
+        yield f"{path}: {_stream(problem, number)} has no rate; {advice}"
 
 
 def _unknown_sizes(problem: Problem, path: str) -> Iterator[str]:

@@ -68,7 +68,7 @@ class AdditiveMetric:
     per_node: Callable[[Network], FloatArray] | None = None
     """What each node that hosts anything adds."""
     downloads: bool = False
-    """Whether object downloads are flows, too."""
+    """Whether object downloads are flows, too; then all that flows needs a link."""
     product: bool = False
     """The weights are logarithms: the metric is the exponential of the sum."""
     maximise: bool = False
@@ -113,7 +113,7 @@ class AdditiveMetric:
     def _flows(self, situation: Situation) -> float:
         if self.per_flow is None:
             return 0.0
-        if not situation.rates_known:
+        if not situation.rates_known or (self.downloads and not situation.supplied):
             return np.nan
         crossing = [situation.flows, situation.downloads] if self.downloads else [situation.flows]
         return float(
@@ -144,7 +144,7 @@ def _between_nodes(_: Network, sender: IndexArray, receiver: IndexArray) -> Floa
 
 
 def _delay_s(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
-    return network.table.delay_ms[sender, receiver] / 1000.0
+    return np.asarray(network.table.delay_ms[sender, receiver] / 1000.0)
 
 
 def _squared_delay(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
@@ -192,7 +192,8 @@ def _moved(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatA
 
 
 def _moved_state(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
-    return _moved(setting, instances, nodes) * setting.graph.operator_values("state_bytes")[instances]
+    state = setting.graph.operator_values("state_bytes")[instances]
+    return _moved(setting, instances, nodes) * state
 
 
 def _worst(finish: FloatArray | None) -> float | None:
@@ -219,21 +220,20 @@ class _ProcessingPower(AdditiveMetric):
     """Busy processors; equal computations on one node are done once, at the highest rate."""
 
     def value(self, situation: Situation) -> float | None:
-        if not situation.complete:
+        throughputs = [application.throughput_per_s for application in situation.problem.applications]
+        if not situation.complete or None in throughputs:
             return None
-        total = float(situation.busy_share.sum())
-        return None if np.isnan(total) else total
+        return float(situation.busy_share.sum())
 
 
 def _bandwidth_max(situation: Situation) -> float | None:
-    if not situation.rates_known:
+    if not (situation.rates_known and situation.supplied):
         return None
     _, loads = situation.link_loads
     with np.errstate(divide="ignore", invalid="ignore"):
         # A link of bandwidth 0 that carries nothing is not in use.
         ratio = np.where(loads > 0, loads / situation.link_bandwidth, 0.0)
-    highest = float(ratio.max(initial=0.0))
-    return highest if np.isfinite(highest) else None
+    return float(ratio.max(initial=0.0))
 
 
 def _containers_used(situation: Situation) -> float | None:
@@ -250,9 +250,7 @@ def _container_traffic(situation: Situation) -> float | None:
     container = np.full(len(situation.graph), -1, dtype=np.intp)
     for instance, name in packed.items():
         container[situation.graph.index[instance]] = numbers[name]
-    sender, receiver = container[situation.pairs.sender], container[situation.pairs.receiver]
-    between = (sender != receiver) & ((sender >= 0) | (receiver >= 0))
-    return float(situation.pairs.rate[between].sum())
+    return float(situation.flows_between(container).rate.sum())
 
 
 def _packed(situation: Situation) -> dict[str, str] | None:
@@ -294,7 +292,9 @@ METRICS: tuple[Metric, ...] = (
         downloads=True,
     ),
     ComputedMetric("containers_used", "containers_used", _containers_used),
-    ComputedMetric("container_traffic_bytes_per_s", "container_traffic", _container_traffic, needs_rates=True),
+    ComputedMetric(
+        "container_traffic_bytes_per_s", "container_traffic", _container_traffic, needs_rates=True
+    ),
     _ProcessingPower("processing_power", "processing_power", per_instance=busy_processors),
     AdditiveMetric("bandwidth_sum_bytes_per_s", "bandwidth_sum", per_flow=_between_nodes, downloads=True),
     ComputedMetric("bandwidth_max_ratio", "bandwidth_max", _bandwidth_max, needs_rates=True),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.model import Problem
+from berth.model import Plan, Problem
 
 FloatArray = NDArray[np.float64]
 
@@ -21,8 +21,8 @@ class Lifted:
     """Of every operator; NaN where the application has none."""
     reads: list[dict[str, float]]
     """For every operator, per_s of each object that it reads."""
-    stream_factor: FloatArray
-    """What a stream's own rate is multiplied by."""
+    stream_rate: FloatArray
+    """Bytes per second of every stream; NaN: unknown."""
 
 
 def lifted_rates(problem: Problem, reuse: Mapping[str, str]) -> Lifted:
@@ -52,8 +52,36 @@ def lifted_rates(problem: Problem, reuse: Mapping[str, str]) -> Lifted:
                 if equal and match not in seen:
                     seen.add(match)
                     waiting.append(match)
-    receiver = graph.stream_ends[:, 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        raised = throughput[receiver] / own[receiver]
-    scales = graph.stream_follows_throughput & np.isfinite(raised)
-    return Lifted(throughput, reads, np.where(scales, raised, 1.0))
+    return Lifted(throughput, reads, _stream_rates(problem, throughput))
+
+
+def _stream_rates(problem: Problem, throughput: FloatArray) -> FloatArray:
+    """Streams that are so much for each result follow the throughput of those who receive them."""
+    graph = problem.instances
+    sizes = [graph.operators[sender].operator.output_bytes for sender in graph.stream_ends[:, 0].tolist()]
+    per_result = np.array([np.nan if size is None else size for size in sizes])
+    raised = per_result * throughput[graph.stream_ends[:, 1]]
+    return np.where(graph.stream_follows_throughput, raised, graph.stream_rate)
+
+
+def reuse_mistakes(problem: Problem, plan: Plan) -> Iterator[str]:
+    """Reuse and skips that make no sense: nothing can be said about a plan that has them."""
+    graph, classes = problem.instances, problem.sharing_keys.classes
+    computed = {item.name for item in graph.operators} - plan.reuse.keys() - set(plan.skipped)
+    for taker, provider in plan.reuse.items():
+        equal = classes[graph.operator_index[taker]] == classes[graph.operator_index[provider]]
+        if not problem.sharing:
+            yield f"reuse {taker}: sharing is off in this problem"
+        elif not equal or taker == provider:
+            yield f"reuse {taker}: {provider} does not compute the same"
+        elif provider not in computed:
+            yield f"reuse {taker}: {provider} is not computed itself"
+    for name in plan.skipped:
+        consumers = [graph.operators[number].name for number in graph.consumers[graph.operator_index[name]]]
+        needing = [consumer for consumer in consumers if consumer in computed]
+        takers = [taker for taker, provider in plan.reuse.items() if provider == name]
+        if not consumers:
+            yield f"skipped {name}: it is a result of its application"
+        elif needing or takers:
+            yield f"skipped {name}: {', '.join([*needing, *takers])} still needs it"
+    yield from (f"operator {name}: both reused and skipped" for name in plan.skipped if name in plan.reuse)

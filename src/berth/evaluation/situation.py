@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.reuse import Lifted, lifted_rates
+from berth.evaluation.reuse import Lifted, lifted_rates, reuse_mistakes
 from berth.model import BadInput, Plan, Problem
 from berth.model.instances import InstanceGraph, pairs_of
 from berth.model.paths import PathSchedule
@@ -94,10 +94,15 @@ class Situation:
 
     @cached_property
     def complete(self) -> bool:
-        """Whether every computed instance has a node and every stream a computed sender."""
-        return bool(
-            (self.node_of[self.computed] >= 0).all() and self.computed[self.pairs.sender].all()
-        )
+        """Whether it is clear what runs where: every computed instance has a node and reuse makes sense."""
+        return not self.reuse_mistakes and bool((self.node_of[self.computed] >= 0).all())
+
+    @cached_property
+    def reuse_mistakes(self) -> list[str]:
+        """What is wrong with the plan's reuse and skips."""
+        if not (self.plan.reuse or self.plan.skipped):
+            return []
+        return list(reuse_mistakes(self.problem, self.plan))
 
     @cached_property
     def running(self) -> IndexArray:
@@ -123,8 +128,7 @@ class Situation:
         stream, share = graph.pair_stream[needed], graph.pair_share[needed]
         if self.plan.reuse:
             sender, receiver, stream, share = self._redirected(sender, receiver, stream, share)
-        rate = graph.stream_rate * self.lifted.stream_factor
-        return Pairs(sender, receiver, stream, rate[stream] * share)
+        return Pairs(sender, receiver, stream, self.lifted.stream_rate[stream] * share)
 
     def _redirected(
         self, sender: IndexArray, receiver: IndexArray, stream: IndexArray, share: FloatArray
@@ -136,9 +140,7 @@ class Situation:
         for number in np.unique(stream[moved]).tolist():
             from_operator, to_operator = graph.stream_ends[number]
             provider = graph.operators[self.provider[from_operator]]
-            senders, receivers, part = pairs_of(
-                graph.streams[number], provider, graph.operators[to_operator]
-            )
+            senders, receivers, part = pairs_of(graph.streams[number], provider, graph.operators[to_operator])
             size = len(senders)
             parts.append((senders, receivers, np.full(size, number), np.full(size, part)))
         joined = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
@@ -164,8 +166,12 @@ class Situation:
 
     @cached_property
     def flows(self) -> Flows:
-        """Streams between different nodes; an equal result crosses from u to v once, at the highest rate."""
-        sender, receiver = self.node_of[self.pairs.sender], self.node_of[self.pairs.receiver]
+        """Streams between different nodes."""
+        return self.flows_between(self.node_of)
+
+    def flows_between(self, place: IndexArray) -> Flows:
+        """Streams between different places (-1: none); equal results cross once, at the highest rate."""
+        sender, receiver = place[self.pairs.sender], place[self.pairs.receiver]
         crossing = np.flatnonzero((sender != receiver) & (sender >= 0) & (receiver >= 0))
         rate = self.pairs.rate[crossing]
         ends = sender[crossing], receiver[crossing]
@@ -175,7 +181,7 @@ class Situation:
             self.pairs.sender[crossing], self.pairs.receiver[crossing], self.pairs.stream[crossing]
         )
         first, group = _groups(results, *ends)
-        return Flows(ends[0][first], ends[1][first], _group_maximum(rate, group, len(first)))
+        return Flows(ends[0][first], ends[1][first], group_maximum(rate, group))
 
     @cached_property
     def computations(self) -> tuple[IndexArray, IndexArray]:
@@ -188,8 +194,7 @@ class Situation:
 
     def per_computation(self, values: FloatArray) -> FloatArray:
         """The highest value within each computation, of one value for every running instance."""
-        representatives, group = self.computations
-        return _group_maximum(values, group, len(representatives))
+        return group_maximum(values, self.computations[1])
 
     @cached_property
     def busy_share(self) -> FloatArray:
@@ -217,15 +222,22 @@ class Situation:
 
     @cached_property
     def downloads(self) -> Flows:
-        """The plan's downloads that somebody needs, each (object, node) once."""
+        """The plan's downloads that somebody needs."""
+        index, rates = self.network.index, self.object_rates
+        needed = [item for item in self.plan.downloads if (item.object, index[item.target]) in rates]
+        return Flows(
+            np.array([index[item.source] for item in needed], dtype=np.intp),
+            np.array([index[item.target] for item in needed], dtype=np.intp),
+            np.array([rates[item.object, index[item.target]] for item in needed], dtype=np.float64),
+        )
+
+    @cached_property
+    def supplied(self) -> bool:
+        """Whether everything that is sent or read has its way: links for all streams, and all downloads."""
         index = self.network.index
-        taken: dict[tuple[str, int], tuple[int, int, float]] = {}
-        for download in self.plan.downloads:
-            key = download.object, index[download.target]
-            if key in self.object_rates:
-                taken.setdefault(key, (index[download.source], key[1], self.object_rates[key]))
-        table = np.array(list(taken.values()), dtype=np.float64).reshape(-1, 3)
-        return Flows(table[:, 0].astype(np.intp), table[:, 1].astype(np.intp), table[:, 2])
+        listed = {(item.object, index[item.target]) for item in self.plan.downloads}
+        arriving = self.network.table.connected[self.downloads.sender, self.downloads.receiver]
+        return self.linked and self.object_rates.keys() <= listed and bool(arriving.all())
 
     @cached_property
     def link_loads(self) -> tuple[IndexArray, FloatArray]:
@@ -264,9 +276,7 @@ class Situation:
         if not (self.complete and self.linked):
             return None
         time = np.zeros(len(self.graph))
-        time[self.running] = (
-            self.graph.work_ms[self.running] / self.network.speed[self.node_of[self.running]]
-        )
+        time[self.running] = self.graph.work_ms[self.running] / self.network.speed[self.node_of[self.running]]
         sender, receiver = self._pair_nodes
         return self.schedule.finish(time, self.network.table.delay_ms[sender, receiver])
 
@@ -387,10 +397,10 @@ def _groups(*columns: IndexArray) -> tuple[IndexArray, IndexArray]:
     return first, group.reshape(-1)
 
 
-def _group_maximum(values: FloatArray, group: IndexArray, count: int) -> FloatArray:
-    highest = np.full(count, -np.inf)
-    with np.errstate(invalid="ignore"):
-        np.maximum.at(highest, group, values)
+def group_maximum(values: FloatArray, group: IndexArray) -> FloatArray:
+    """The highest of the values in each group; NaN where none is known."""
+    highest = np.full(group.max(initial=-1) + 1, np.nan)
+    np.fmax.at(highest, group, values)
     return highest
 
 

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 
 
-@dataclass
 class Budget:
-    """Time from now on; it can be stopped early, from another thread too."""
+    """Time from now on; it can be stopped early, from another thread or a signal handler too."""
 
-    seconds: float | None = None
-    stopped: str | None = None
-    """Why it was stopped; None while it runs."""
-    started: float = field(default_factory=time.monotonic)
+    def __init__(self, seconds: float | None = None, whole: Budget | None = None) -> None:
+        self._seconds = float("inf") if seconds is None else seconds
+        self._whole = whole
+        self._reason: str | None = None
+        self._started = time.monotonic()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it was stopped; None while it runs."""
+        return self._reason or (self._whole.stopped if self._whole is not None else None)
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self.started
+        return time.monotonic() - self._started
 
     @property
     def remaining(self) -> float:
         """Seconds left; 0 once it is stopped or over."""
-        if self.stopped is not None:
-            return 0.0
-        return float("inf") if self.seconds is None else max(0.0, self.seconds - self.elapsed)
+        return 0.0 if self.stopped is not None else max(0.0, self._seconds - self.elapsed)
 
     @property
     def over(self) -> bool:
@@ -33,14 +35,14 @@ class Budget:
         return self.remaining <= 0.0
 
     def stop(self, reason: str) -> None:
-        """End it now."""
-        if self.stopped is None:
-            self.stopped = reason
+        """End it now, and the whole that it is a part of."""
+        self._reason = self._reason or reason
+        if self._whole is not None:
+            self._whole.stop(reason)
 
     def part(self, share: float, most: float = float("inf")) -> Budget:
-        """A budget of its own for a part of the work, at most a share of what is left."""
-        seconds = min(self.remaining * share, most)
-        return Budget(None if seconds == float("inf") else seconds, self.stopped)
+        """A budget for a part of the work: at most a share of what is left."""
+        return Budget(min(self.remaining * share, most), self)
 
     @property
     def reason(self) -> str:

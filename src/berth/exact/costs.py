@@ -46,7 +46,9 @@ class Costs:
     def nonnegative(self) -> bool:
         """Whether nothing can lower the sum again."""
         parts = [*self.block, *(part for part in self.edge if part is not None), self.node]
-        return all(part.min(initial=0.0) >= 0 for part in parts) and all(f >= 0 for f in self.factors.values())
+        return all(part.min(initial=0.0) >= 0 for part in parts) and all(
+            f >= 0 for f in self.factors.values()
+        )
 
     def capped(self, ceiling: float) -> Costs:
         """The same costs, none of them above a ceiling."""
@@ -123,7 +125,9 @@ def _add_instances(costs: Costs, metric: AdditiveMetric, coefficient: float) -> 
     nodes = [placement.candidates[placement.block_of[number]] for number in numbers]
     sizes = [len(candidates) for candidates in nodes]
     weights = finite(
-        metric.per_instance(placement.setting, np.repeat(numbers, sizes).astype(np.intp), np.concatenate(nodes))
+        metric.per_instance(
+            placement.setting, np.repeat(numbers, sizes).astype(np.intp), np.concatenate(nodes)
+        )
     )
     for number, part in zip(numbers, np.split(weights, np.cumsum(sizes)[:-1]), strict=True):
         block = placement.block_of[number]

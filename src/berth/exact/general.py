@@ -3,60 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
-from berth.exact.costs import Costs
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
-from berth.exact.cpsat.run import Outcome, SolverOptions, run
-from berth.exact.placement import Placement
+from berth.exact.cpsat.run import Run, SolverOptions, run
+from berth.exact.task import Found, Task
 
 IndexArray = NDArray[np.intp]
-Tell = Callable[[float | None, float | None], None]
 
 QUICK_WORK = 4.0
 """The work, in the solver's own deterministic measure, of the first attempt with one strategy."""
 FINE_ENOUGH = 1e-8
 """Between a proved plan's costs and its bound; more comes from units that are too coarse."""
 MOST_REFINEMENTS = 40
-
-
-@dataclass(frozen=True)
-class Task:
-    """What an exact method is given."""
-
-    placement: Placement
-    costs: Costs
-    goal: Goal
-    budget: Budget
-    seed: int
-    gap: float
-    start: IndexArray | None
-    """The node of each block in a plan that keeps every constraint, if one is known."""
-    tell: Tell
-    """Hears of objective and bound while they improve."""
-    judge: Callable[[IndexArray], dict[str, float] | None]
-    """The metrics of a plan by the nodes of its blocks; None if it breaks a constraint."""
-
-    def costs_at(self, nodes: IndexArray | None) -> float:
-        """The sum of costs of a plan; infinite if there is none."""
-        metrics = None if nodes is None else self.judge(nodes)
-        return np.inf if metrics is None else self.goal.costs(metrics)
-
-
-@dataclass(frozen=True)
-class Found:
-    """The outcome of a method: nodes of blocks, and a proved bound on the sum of costs."""
-
-    outcome: Outcome
-    nodes: IndexArray | None
-    bound: float
-    solves: int = 1
 
 
 def solve_general(task: Task) -> Found:
@@ -87,10 +50,27 @@ def _solved(task: Task, breakpoints: list[float], ceiling: float) -> Found:
         attempt = run(model, task.budget, options, best.nodes, _heard(task, objective))
         bound = max(best.bound, objective.real(attempt.bound))
         nodes = best.nodes if attempt.nodes is None else attempt.nodes
+        if attempt.outcome == "optimal" and task.ties != "any":
+            nodes = _preferred(task, breakpoints, ceiling, attempt)
         best = Found(attempt.outcome, nodes, bound)
         if attempt.outcome in ("optimal", "infeasible") or task.budget.over:
             break
     return best
+
+
+def _preferred(task: Task, breakpoints: list[float], ceiling: float, best: Run) -> IndexArray | None:
+    """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
+    model = CpSatModel(task.placement)
+    objective = Objective(model, task.costs, breakpoints, ceiling)
+    if task.ties == "first":
+        model.order_interchangeable(task.costs)
+        weights = [nodes.tolist() for nodes in task.placement.candidates]
+    else:
+        generator = np.random.default_rng(task.seed)
+        weights = [generator.integers(1000, size=len(nodes)).tolist() for nodes in task.placement.candidates]
+    objective.keep_at(round(best.objective), weights)
+    second = run(model, task.budget, SolverOptions(task.seed, work=QUICK_WORK), best.nodes)
+    return best.nodes if second.nodes is None else second.nodes
 
 
 def _heard(task: Task, objective: Objective) -> Callable[[float | None, float], None]:

@@ -18,10 +18,10 @@ from berth.evaluation.metrics import METRIC_BY_NAME
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
 from berth.exact.costs import costs_of
-from berth.exact.general import Found, Task, Tell, solve_general
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_plan
+from berth.exact.task import Found, Task, Tell, Ties
 from berth.model import Plan
 
 IndexArray = NDArray[np.intp]
@@ -67,6 +67,9 @@ class General:
 
     def solve(self, task: Task) -> Found:
         """Solve by the general model."""
+        # The solver takes half a second to load: commands that solve nothing need not wait for it.
+        from berth.exact.general import solve_general
+
         return solve_general(task)
 
 
@@ -81,6 +84,7 @@ def minimise(
     gap: float = 0.0,
     sampling: Sampling | None = None,
     tell: Tell = lambda objective, bound: None,
+    ties: Ties = "any",
 ) -> Solution:
     """The plan that is best for the goal among those that keep every constraint."""
     placement = Placement(setting, sampling)
@@ -94,7 +98,7 @@ def minimise(
         return _too_large(placement, goal, start)
     blocks = None if start is None else start.blocks
     costs = costs_of(goal, placement)
-    task = Task(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics)
+    task = Task(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
     method = next(method for method in METHODS if method.suits(task))
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
@@ -142,7 +146,8 @@ def _better(goal: Goal, one: _Judged | None, other: _Judged | None) -> _Judged |
     if one is None or other is None:
         return one or other
     sign = -1.0 if goal.maximise else 1.0
-    return one if sign * one.objective < sign * other.objective else other
+    margin = 1e-12 * abs(one.objective)
+    return one if sign * one.objective < sign * other.objective - margin else other
 
 
 def _bound(goal: Goal, costs: float) -> float | None:
@@ -167,7 +172,9 @@ def _concluded(
             # What is left is the rounding of the model, far below what counts.
             bound = best.objective
     gap = None if bound is None else gap_between(best.objective, bound)
-    status: Literal["optimal", "feasible"] = "optimal" if gap is not None and gap <= OPTIMAL_GAP else "feasible"
+    status: Literal["optimal", "feasible"] = (
+        "optimal" if gap is not None and gap <= OPTIMAL_GAP else "feasible"
+    )
     return Solution(status, placement.nodes_of_instances(best.blocks), best.objective, bound, trace)
 
 

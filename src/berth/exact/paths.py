@@ -39,11 +39,12 @@ class PathTimes:
         if self.free(instance):
             return np.zeros(len(nodes))
         time = self.placement.graph.work_ms[instance] / network.speed[nodes]
-        return time * np.maximum(1.0, network.run_queue[nodes] + 1.0) if self.loaded else time
+        queue = np.maximum(1.0, network.run_queue[nodes] + 1.0) if self.loaded else 1.0
+        return np.asarray(time * queue)
 
     def nodes(self, instance: int) -> IndexArray:
         """The candidates of an instance."""
-        return self.placement.candidates[self.placement.block_of[instance]]
+        return self.placement.candidates[int(self.placement.block_of[instance])]
 
     def transfer(self, pair: int) -> FloatArray:
         """A pair's time for each combination of candidates; infinite where there is no link."""
@@ -119,9 +120,7 @@ class PathTimes:
 
     def least(self, instances: list[int]) -> float:
         """A lower bound on the worst path over some instances; infinite if no candidates are linked."""
-        return max(
-            (float((self.head[k] + self.tail[k]).min(initial=np.inf)) for k in instances), default=0.0
-        )
+        return max((float((self.head[k] + self.tail[k]).min(initial=np.inf)) for k in instances), default=0.0)
 
     @cached_property
     def horizon(self) -> float:

@@ -92,7 +92,7 @@ class Placement:
         return self._per_block(np.nan_to_num(busy * self.network.speed[0]))
 
     def _per_block(self, values: FloatArray) -> FloatArray:
-        return np.bincount(self.block_of, values, minlength=len(self.blocks))
+        return np.bincount(self.block_of, values, minlength=len(self.blocks)).astype(np.float64)
 
     @cached_property
     def edges(self) -> list[Edge]:
@@ -200,7 +200,9 @@ def _blocks(setting: Setting) -> tuple[list[list[int]], IndexArray]:
                 numbers = [
                     number
                     for name in rule.operators
-                    for number in graph.operators[graph.operator_index[f"{application.name}/{name}"]].instances
+                    for number in graph.operators[
+                        graph.operator_index[f"{application.name}/{name}"]
+                    ].instances
                 ]
                 for number in numbers[1:]:
                     leader[find(number)] = find(numbers[0])
@@ -212,5 +214,3 @@ def _blocks(setting: Setting) -> tuple[list[list[int]], IndexArray]:
     for block, numbers in enumerate(blocks):
         block_of[numbers] = block
     return blocks, block_of
-
-

@@ -61,7 +61,9 @@ class _Greedy:
             if there >= 0:
                 fits &= connected[nodes, there] if sends else connected[there, nodes]
         for rule, by in self._apart[block]:
-            fits &= np.array([(rule, self._place(node, by)) not in self._taken for node in nodes.tolist()], bool)
+            fits &= np.array(
+                [(rule, self._place(node, by)) not in self._taken for node in nodes.tolist()], bool
+            )
         return np.asarray(fits)
 
     def _place(self, node: int, by: str | None) -> tuple[str, str]:
@@ -111,7 +113,9 @@ class _Greedy:
         for other, sends, _ in self._pairs[block]:
             there = self._node[other]
             if there >= 0:
-                delays = network.table.delay_ms[nodes, there] if sends else network.table.delay_ms[there, nodes]
+                delays = (
+                    network.table.delay_ms[nodes, there] if sends else network.table.delay_ms[there, nodes]
+                )
                 total = total + np.nan_to_num(delays)
         return np.asarray(total)
 

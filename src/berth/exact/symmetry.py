@@ -39,7 +39,10 @@ def _neighbours(placement: Placement, costs: Costs | None) -> list[list[tuple[ob
             rates = tuple(sorted(placement.rate[pairs].tolist()))
             streams = tuple(sorted({graph.streams[k].grouping for k in graph.pair_stream[pairs].tolist()}))
             sizes = tuple(sorted(_unit_bytes(placement, pairs.tolist())))
-            for one, other, sends in ((edge.first, edge.second, forward), (edge.second, edge.first, not forward)):
+            for one, other, sends in (
+                (edge.first, edge.second, forward),
+                (edge.second, edge.first, not forward),
+            ):
                 oriented = b"" if cost is None else (cost if one == edge.first else cost.T).tobytes()
                 lists[one].append((other, sends, rates, streams, sizes, oriented))
     return lists

@@ -28,7 +28,9 @@ def plan_from(document: Any) -> Plan:
         raise BadInput(mistakes)
     known = {key: document[key] for key in PLAN_SCHEMA["properties"] if key in document}
     known.pop("format", None)
-    downloads = tuple(Download(item["object"], item["from"], item["to"]) for item in known.pop("downloads", ()))
+    downloads = tuple(
+        Download(item["object"], item["from"], item["to"]) for item in known.pop("downloads", ())
+    )
     for key in ("skipped", "violations"):
         known[key] = tuple(known.get(key, ()))
     return Plan(downloads=downloads, **known)

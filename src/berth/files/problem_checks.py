@@ -58,8 +58,7 @@ def _network(network: Document, nodes: dict[str, None], objects: dict[str, None]
     if len(dimensions) > 1:
         (size, first), (other, second) = list(dimensions.items())[:2]
         yield (
-            f"network.nodes[{second}].coordinates: {other} dimensions, "
-            f"but {size} at network.nodes[{first}]"
+            f"network.nodes[{second}].coordinates: {other} dimensions, but {size} at network.nodes[{first}]"
         )
     for name in LINK_FIELDS:
         yield from _matrix(network.get(name), len(nodes), f"network.{name}")
@@ -90,10 +89,14 @@ def _links(network: Document, nodes: dict[str, None]) -> Iterator[str]:
             continue
         if ends[0] == ends[1]:
             yield f"{path}.to: a node needs no link to itself ({ends[0]}); take the entry out"
-        elif "delay_ms" not in link and not placed.issuperset(ends) and not _in_matrix(network, position, ends):
+        elif (
+            "delay_ms" not in link and not placed.issuperset(ends) and not _in_matrix(network, position, ends)
+        ):
             yield f"{path}.delay_ms: is needed"
     pairs = [(link["from"], link["to"]) for link in links]
-    yield from _doubles((f"{sender} -> {receiver}" for sender, receiver in pairs), "network.links[{}]", "a link")
+    yield from _doubles(
+        (f"{sender} -> {receiver}" for sender, receiver in pairs), "network.links[{}]", "a link"
+    )
 
 
 def _in_matrix(network: Document, position: dict[str, int], ends: tuple[str, str]) -> bool:
@@ -224,5 +227,3 @@ def _availability_bounds(best: float, worst: float, path: str) -> Iterator[str]:
         yield f"{path}: best ({best:g}) must not be below worst ({worst:g})"
     if not (0 < worst <= 1 and 0 < best <= 1):
         yield f"{path}: availabilities above 0 and up to 1 are needed"
-
-

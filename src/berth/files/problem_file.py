@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from berth.evaluation.goal import goal_mistakes
-from berth.files.check import mistakes_in
+from berth.files.check import mistakes_in, shown
 from berth.files.document import read_document
 from berth.files.problem_checks import document_mistakes
 from berth.files.schema import MOST_INSTANCES, PROBLEM_SCHEMA
@@ -102,7 +102,9 @@ def _node(document: Document) -> Node:
 
 def _labels(document: Document) -> dict[str, str]:
     """Label values as text, so that 1 and '1' are the same zone."""
-    return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in document.items()}
+    return {
+        key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in document.items()
+    }
 
 
 def _application(document: Document) -> Application:
@@ -164,7 +166,11 @@ def _homeless(problem: Problem) -> Iterator[str]:
     for number, nodes in enumerate(problem.instances.candidate_nodes):
         if len(nodes) == 0:
             operator = problem.instances.operators[number].operator
-            among = "" if operator.candidates is None else f" ({', '.join(operator.candidates) or 'no candidates'})"
+            among = (
+                ""
+                if operator.candidates is None
+                else f" ({', '.join(operator.candidates) or 'no candidates'})"
+            )
             yield (
                 f"{_operator_path(problem, number)}: no node may host {operator.name!r}: "
                 f"none of its candidates{among} hosts operators"
@@ -183,6 +189,6 @@ def _unequal_equals(problem: Problem) -> Iterator[str]:
             here, there = (getattr(item.operator, field) for item in (graph.operators[number], model))
             if here != there:
                 yield (
-                    f"{_operator_path(problem, number)}.{field}: {here} differs from {there} of {model.name}, "
-                    f"which has the same type and inputs"
+                    f"{_operator_path(problem, number)}.{field}: {shown(here)} differs from {shown(there)} "
+                    f"of {model.name}, which has the same type and inputs"
                 )

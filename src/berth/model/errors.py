@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-class BadInput(ValueError):
+class BadInput(ValueError):  # noqa: N818
     """Input that breaks the rules: one line for each mistake, with the field's path."""
 
     def __init__(self, mistakes: Iterable[str]) -> None:

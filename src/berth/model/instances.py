@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +207,7 @@ class InstanceGraph:
             return numbers
         nodes = self._network.nodes
         fits = [all(nodes[number].labels.get(key) == value for key, value in labels) for number in numbers]
-        return numbers[np.array(fits, dtype=bool)]
+        return np.asarray(numbers[np.array(fits, dtype=bool)])
 
 
 def pairs_of(
@@ -222,5 +223,5 @@ def pairs_of(
     return np.repeat(sending, len(receiving)), np.tile(receiving, len(sending)), share
 
 
-def _joined(parts: list[NDArray[np.generic]], kind: type) -> NDArray:  # type: ignore[type-arg]
+def _joined(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

@@ -77,7 +77,7 @@ def routed_links(given: Mapping[str, FloatArray], coordinate_delay: FloatArray |
 
 
 def _filled(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None) -> dict[str, FloatArray]:
-    """The given fields with defaults in the gaps; a node's link to itself is perfect."""
+    """The given fields with defaults in the gaps and where no link is; a node's link to itself is perfect."""
     delay = given["delay_ms"].copy()
     if coordinate_delay is not None:
         gaps = np.isnan(delay)
@@ -88,7 +88,10 @@ def _filled(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None
         "cost": delay,
         "price_per_gb": 0.0,
     }
-    fields = {name: np.where(np.isnan(given[name]), value, given[name]) for name, value in defaults.items()}
+    fields = {
+        name: np.where(np.isnan(given[name]) | np.isnan(delay), value, given[name])
+        for name, value in defaults.items()
+    }
     fields["delay_ms"] = delay
     perfect = {"availability": 1.0, "bandwidth_bytes_per_s": np.inf}
     for name, values in fields.items():

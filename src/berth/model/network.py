@@ -126,9 +126,7 @@ class Network:
             fields[name] = laid
         return fields
 
-    def _without_opposite(
-        self, senders: NDArray[np.intp], receivers: NDArray[np.intp]
-    ) -> NDArray[np.bool_]:
+    def _without_opposite(self, senders: NDArray[np.intp], receivers: NDArray[np.intp]) -> NDArray[np.bool_]:
         """The links that hold both ways: the network is symmetric and no entry gives the other way."""
         if not self.symmetric:
             return np.zeros(len(senders), dtype=bool)

@@ -42,6 +42,21 @@ class SharingKeys:
         """Whether anything can count once for two users at all."""
 
     @cached_property
+    def matters(self) -> bool:
+        """Whether some plan's value depends on it: an equal operator, or a result with several users."""
+        graph = self._graph
+        shared = [k for k in range(len(graph.operators)) if self.possible and self._shareable[k]]
+        if len({int(self.classes[k]) for k in shared}) < len(shared):
+            return True
+        several = [len(graph.consumers[k]) > 1 for k in shared]
+        to_all = {
+            int(sender)
+            for stream, (sender, receiver) in zip(graph.streams, graph.stream_ends.tolist(), strict=True)
+            if stream.grouping == "all" and self._parallelism[receiver] > 1
+        }
+        return any(several) or not to_all.isdisjoint(shared)
+
+    @cached_property
     def classes(self) -> IndexArray:
         """The equality class of every operator."""
         return np.array(computation_classes(self._graph), dtype=np.intp)
@@ -66,11 +81,14 @@ class SharingKeys:
     def result_keys(self, senders: IndexArray, receivers: IndexArray, streams: IndexArray) -> IndexArray:
         """A number for what each pair transfers; the same for the same part of an equal result."""
         operator = self._graph.operator_of[receivers]
-        split = np.array([stream.grouping == "shuffle" for stream in self._graph.streams], dtype=bool)[streams]
+        split = np.array([stream.grouping == "shuffle" for stream in self._graph.streams], dtype=bool)[
+            streams
+        ]
         split &= self._parallelism[operator] > 1
         width = int(self._parallelism.max()) + 1
         part = self._parallelism[operator] * width + self._instance_number[receivers]
-        key = self.computation_keys(senders) * width * width + np.where(split, part, 0)
+        computation = np.unique(self.computation_keys(senders), return_inverse=True)[1]
+        key = computation * width * width + np.where(split, part, 0)
         shared = self._shareable[self._graph.operator_of[senders]]
         return np.where(shared, key, -1 - np.arange(len(senders)))
 

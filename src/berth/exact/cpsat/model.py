@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class CpSatModel:
         """Among blocks that differ in nothing, the earlier one takes the earlier node."""
         for blocks in interchangeable(self.placement, costs):
             places = [self._place(block) for block in blocks]
-            for earlier, later in zip(places, places[1:], strict=False):
+            for earlier, later in pairwise(places):
                 self.cp.add(earlier <= later)
 
     def _place(self, block: int) -> Any:
@@ -220,7 +221,8 @@ class CpSatModel:
             # A factor beyond twice the limit breaks it alone; how far beyond does not matter.
             factor = FINE / max(2 * most, 1e-6)
             terms = self.unavailability(factor, number, 2 * most + 1e-6)
-            text = f"application {application.name}: availability at least {amount(application.min_availability)}"
+            least = amount(application.min_availability)
+            text = f"application {application.name}: availability at least {least}"
             expression = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])
             bound = int(np.floor((most + TOLERANCE) * factor)) + len(terms) // 2
             if terms:

@@ -48,9 +48,19 @@ class Objective:
             self._add_fullest_link(costs.factors["bandwidth_max"])
         if "availability" in costs.factors:
             self._add_product(-costs.factors["availability"], breakpoints or [])
-        model.cp.minimize(
-            cp_model.LinearExpr.weighted_sum([v for v, _ in self._terms], [c for _, c in self._terms])
-        )
+        model.cp.minimize(self._expression)
+
+    @property
+    def _expression(self) -> Any:
+        return cp_model.LinearExpr.weighted_sum([v for v, _ in self._terms], [c for _, c in self._terms])
+
+    def keep_at(self, value: int, weights: list[list[int]]) -> None:
+        """Turn the objective into a limit, and minimise a weight for each block and candidate instead."""
+        cp = self._model.cp
+        cp.add(self._expression <= value)
+        cp.clear_objective()  # type: ignore[no-untyped-call]
+        variables = [variable for choice in self._model.x for variable in choice]
+        cp.minimize(cp_model.LinearExpr.weighted_sum(variables, [w for row in weights for w in row]))
 
     def real(self, bound: float) -> float:
         """A lower bound on the real objective from one on the whole-number objective."""

@@ -161,7 +161,7 @@ class PairVariables:
         return literal
 
     def port_shares(self) -> dict[tuple[int, str], Terms]:
-        """For every node and way, the shares of link bandwidth that results take there (004, constraint 2)."""
+        """For every node and way, the shares of link bandwidth that results take (004, constraint 2)."""
         placement = self._placement
         bandwidth = placement.network.table.bandwidth_bytes_per_s
         if placement.network.duplex == "half":

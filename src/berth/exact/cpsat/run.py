@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from ortools.sat.python import cp_model
 
 from berth.exact.budget import Budget
 from berth.exact.cpsat.model import CpSatModel
+from berth.exact.task import Outcome
 
 IndexArray = NDArray[np.intp]
-Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,8 @@ class Run:
     outcome: Outcome
     nodes: IndexArray | None
     """The node of each block in the best solution."""
+    objective: float
+    """The best solution's objective, in whole-number terms."""
     bound: float
     """The solver's bound, in whole-number terms."""
     seconds: float
@@ -44,11 +46,10 @@ class SolverOptions:
 
 
 class _Watcher(cp_model.CpSolverSolutionCallback):
-    """Keeps the newest solution and tells about it."""
+    """Tells about every better solution."""
 
-    def __init__(self, model: CpSatModel, tell: Callable[[float | None, float], None]) -> None:
+    def __init__(self, tell: Callable[[float | None, float], None]) -> None:
         super().__init__()
-        self._model = model
         self._tell = tell
 
     def on_solution_callback(self) -> None:
@@ -68,23 +69,21 @@ def run(
             if len(model.at[block]) > 1:
                 for place, variable in model.at[block].items():
                     model.cp.add_hint(variable, place == node)
-    solver = _solver(budget, options)
-    outcome: list[Any] = []
-    thread = threading.Thread(
-        target=lambda: outcome.append(solver.solve(model.cp, _Watcher(model, tell))), daemon=True
-    )
-    thread.start()
-    while thread.is_alive():
-        try:
-            thread.join(0.05)
-        except KeyboardInterrupt:
-            budget.stop("interrupted")
-        if budget.over:
-            solver.stop_search()
-    return _result(model, solver, outcome[0])
+    solver = solver_for(budget, options)
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(solver.solve, model.cp, _Watcher(tell))
+        while not future.done():
+            try:
+                wait([future], timeout=0.05)
+            except KeyboardInterrupt:
+                budget.stop("interrupted")
+            if budget.over:
+                solver.stop_search()
+    return _result(model, solver, future.result())
 
 
-def _solver(budget: Budget, options: SolverOptions) -> cp_model.CpSolver:
+def solver_for(budget: Budget, options: SolverOptions) -> cp_model.CpSolver:
+    """A solver with these options that ends with the budget."""
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.random_seed = options.seed % 2**31
@@ -121,4 +120,4 @@ def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
             ],
             dtype=np.intp,
         )
-    return Run(outcome, nodes, solver.best_objective_bound, solver.wall_time)
+    return Run(outcome, nodes, solver.objective_value, solver.best_objective_bound, solver.wall_time)

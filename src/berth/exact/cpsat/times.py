@@ -23,7 +23,12 @@ class ArrivalTimes:
     """
 
     def __init__(
-        self, model: CpSatModel, times: PathTimes, factor: float, ceiling: float, instances: list[int] | None = None
+        self,
+        model: CpSatModel,
+        times: PathTimes,
+        factor: float,
+        ceiling: float,
+        instances: list[int] | None = None,
     ) -> None:
         self._model = model
         self._times = times

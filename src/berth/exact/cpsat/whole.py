@@ -28,7 +28,9 @@ def decimal_factor(*amounts: FloatArray) -> float | None:
 
 def whole_row(amounts: FloatArray, limit: float) -> tuple[list[int], int]:
     """Coefficients and limit of `sum of amounts <= limit` in whole numbers, with the tolerance."""
-    factor = decimal_factor(amounts) or FINE / max(float(np.abs(amounts).max(initial=0.0)), abs(limit), 1e-300)
+    factor = decimal_factor(amounts) or FINE / max(
+        float(np.abs(amounts).max(initial=0.0)), abs(limit), 1e-300
+    )
     whole = np.round(amounts * factor)
     # Half a unit for each amount that was rounded: what fits in truth must fit in whole numbers.
     rounded = int(np.count_nonzero(np.abs(whole - amounts * factor) > 1e-9))

@@ -1,0 +1,20 @@
+"""What the commands' exit codes mean, in one place."""
+
+from __future__ import annotations
+
+from berth.model import Plan
+
+KEPT = 0
+BAD_INPUT = 2
+INFEASIBLE = 3
+NOT_FOUND = 4
+BROKEN = 5
+
+
+def exit_code(plan: Plan) -> int:
+    """0 a plan that breaks nothing, 3 proved infeasible, 4 no plan, 5 a plan that breaks constraints."""
+    if plan.status == "infeasible":
+        return INFEASIBLE
+    if not plan.found:
+        return NOT_FOUND
+    return BROKEN if plan.violations else KEPT

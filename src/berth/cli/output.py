@@ -1,0 +1,74 @@
+"""Where the commands print, and how numbers look to people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from berth.evaluation import METRIC_BY_KEY
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+_UNITS = {
+    "response_time_ms": "ms",
+    "loaded_response_time_ms": "ms",
+    "traffic_bytes_per_s": "bytes/s",
+    "network_usage_bytes": "bytes",
+    "container_traffic_bytes_per_s": "bytes/s",
+    "bandwidth_sum_bytes_per_s": "bytes/s",
+    "moved_state_bytes": "bytes",
+}
+_PERCENT = {"availability", "bandwidth_max_ratio"}
+
+
+def print_json(document: Any) -> None:
+    """JSON and nothing else on standard output."""
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def number(value: float) -> str:
+    """Five digits that matter: 31.836, 1,000, 1.2346e+07."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e7 or abs(value) < 1e-4:
+        return f"{value:.4e}"
+    digits = max(0, 5 - len(str(int(abs(value)))))
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def metric_name(key: str) -> str:
+    """A metric's key as words: `response time`."""
+    return METRIC_BY_KEY[key].name.replace("_", " ") if key in METRIC_BY_KEY else key
+
+
+def metric_value(key: str, value: float | None) -> str:
+    """A metric with its unit; availability and shares in percent."""
+    if value is None:
+        return "-"
+    if key in _PERCENT:
+        return f"{100 * value:.4f}".rstrip("0").rstrip(".") + " %"
+    unit = _UNITS.get(key)
+    return f"{number(value)} {unit}" if unit else number(value)
+
+
+def plain_table(*columns: str, right: tuple[int, ...] = ()) -> Table:
+    """A table without clutter."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for position, name in enumerate(columns):
+        table.add_column(escape(name), justify="right" if position in right else "left", overflow="fold")
+    return table
+
+
+def print_violations(lines: tuple[str, ...]) -> None:
+    """Every broken constraint on a line of its own."""
+    if lines:
+        out.print(f"\n[bold red]breaks {len(lines)} constraint{'s' if len(lines) > 1 else ''}[/]")
+        for line in lines:
+            out.print(f"  [red]x[/] {escape(line)}", soft_wrap=True)

@@ -1,0 +1,80 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+STEPS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+SIGNIFICANT_DIGITS = 3
+
+
+def quantity(value: float) -> str:
+    """Any amount: 5, 0.25, 1.25k, 64G."""
+    text, prefix = _scaled(value)
+    return text + prefix
+
+
+def byte_rate(value: float) -> str:
+    """Bytes per second: 1.5 MB/s; `unknown` for NaN."""
+    if math.isnan(value):
+        return "unknown"
+    text, prefix = _scaled(value)
+    return f"{text} {prefix}B/s"
+
+
+def milliseconds(value: float) -> str:
+    """A time: 0.91 ms, 31.8 ms, 1250 ms."""
+    decimals = 0 if value >= 1000 else 1 if value >= 10 else 2
+    return f"{_plain(round(value, decimals))} ms"
+
+
+def percentage(value: float) -> str:
+    """A share: 60 %, 4.2 %, 99.95 %."""
+    percent = 100.0 * value
+    if 99.0 < percent < 100.0:
+        return f"{_plain(math.floor(percent * 100) / 100)} %"
+    return f"{_plain(round(percent, 1 if percent < 10 else 0))} %"
+
+
+def metric(key: str, value: float) -> str:
+    """A metric with its unit, which its key ends with."""
+    if key.endswith("_ms"):
+        return milliseconds(value)
+    if key.endswith("_bytes_per_s"):
+        return byte_rate(value)
+    if key.endswith("_bytes"):
+        return f"{quantity(value)}B"
+    if key in ("availability", "bandwidth_max_ratio"):
+        return percentage(value)
+    return quantity(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 node, 3 nodes."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def shortened(names: list[str], most: int) -> str:
+    """The first of some names and how many more there are."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def cut(text: str, width: int) -> str:
+    """A text of at most so many characters; what is missing shows as an ellipsis."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _scaled(value: float) -> tuple[str, str]:
+    for step, prefix in STEPS:
+        if abs(value) >= step * 0.9995:
+            return _plain(value / step), prefix
+    return _plain(value), ""
+
+
+def _plain(value: float) -> str:
+    """At least three significant digits, no exponent, no needless zeros."""
+    digits = max(SIGNIFICANT_DIGITS, len(str(int(abs(value)))))
+    text = f"{value:.{digits}g}"
+    return f"{value:.6f}".rstrip("0") if "e" in text else text

@@ -1,0 +1,189 @@
+"""Why no plan exists: constraints that can't hold together, found by looking and by relaxing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from berth.evaluation import METRIC_BY_NAME, Setting
+from berth.evaluation.feasibility import amount, apart_place_of, exceeds
+from berth.evaluation.metrics import AdditiveMetric
+from berth.exact.budget import Budget
+from berth.exact.costs import Costs, add_metric
+from berth.exact.cpsat.model import CpSatModel, Limit
+from berth.exact.cpsat.run import SolverOptions, solver_for
+from berth.exact.minimise import LARGEST_MODEL
+from berth.exact.paths import PathTimes
+from berth.exact.placement import Placement
+from berth.model import Apart
+
+MOST_LINES = 12
+SECONDS_EACH = 2.0
+
+
+def clashes(setting: Setting, budget: Budget) -> list[str]:
+    """A short list of constraints that can't hold together; empty if none is found in time.
+
+    Each line of the first kind is a proof of its own; those found by relaxing clash with each other:
+    without any one of them there would be a plan.
+    """
+    placement = Placement(setting, prune=False)
+    plain = [line for check in CHECKS for line in check(placement)]
+    if plain:
+        return _short(plain)
+    if placement.size > LARGEST_MODEL:
+        return []
+    return _short([limit.text for limit in _least_conflict(placement, budget)])
+
+
+def _short(lines: list[str]) -> list[str]:
+    unique = list(dict.fromkeys(lines))
+    more = len(unique) - MOST_LINES
+    return [*unique[:MOST_LINES], *([f"... and {more} more"] if more > 0 else [])]
+
+
+def _operator(placement: Placement, block: int) -> str:
+    """The operators of a block, for a message."""
+    graph = placement.graph
+    names = [graph.operators[graph.operator_of[k]].operator.name for k in placement.blocks[block]]
+    quoted = [f"'{name}'" for name in dict.fromkeys(names)]
+    return f"operator {quoted[0]}" if len(quoted) == 1 else f"operators {', '.join(quoted)} together"
+
+
+def _no_candidates(placement: Placement) -> Iterator[str]:
+    for block, nodes in enumerate(placement.candidates):
+        if len(nodes) == 0:
+            what = _operator(placement, block)
+            yield f"{what}: no node is allowed by candidates, 'where' and 'together' rules at once"
+
+
+def _too_demanding(placement: Placement) -> Iterator[str]:
+    """A resource that no candidate has enough of, or a processor that can't keep up anywhere."""
+    for block, nodes in enumerate(placement.candidates):
+        if len(nodes) == 0:
+            continue
+        what = _operator(placement, block)
+        for resource, demand in placement.block_demand.items():
+            there = placement.capacity[resource][nodes]
+            if not exceeds(float(demand[block]), float(there.max())):
+                continue
+            most = nodes[int(there.argmax())]
+            has = f"the most is {amount(there.max())} on {placement.network.nodes[most].name}"
+            tail = f"no candidate node has {resource}" if there.max() == 0 else has
+            yield f"{what} needs {resource} {amount(demand[block])}; {tail}"
+        fastest = placement.network.speed[nodes].max()
+        if exceeds(float(placement.block_busy[block]), float(fastest)):
+            busy = amount(placement.block_busy[block] / fastest)
+            yield f"{what} keeps up on no candidate node: {busy} processors busy on the fastest"
+
+
+def _too_much_in_all(placement: Placement) -> Iterator[str]:
+    usable = np.unique(np.concatenate([*placement.candidates, np.zeros(0, dtype=np.intp)]))
+    for resource, demand in placement.block_demand.items():
+        needed, there = float(demand.sum()), float(placement.capacity[resource][usable].sum())
+        if exceeds(needed, there):
+            yield f"total {resource} {amount(needed)} needed, {amount(there)} there"
+    needed, there = float(placement.block_busy.sum()), float(placement.network.speed[usable].sum())
+    if exceeds(needed, there):
+        yield f"total processing {amount(needed)} needed, {amount(there)} there (reference processors)"
+
+
+def _too_far(placement: Placement) -> Iterator[str]:
+    """Latency below what the fastest nodes and links allow, or streams that no link can carry."""
+    graph = placement.graph
+    for edge in placement.edges:
+        fits = placement.linked(edge)
+        if fits.size and not fits.any():
+            names = [graph.names[placement.blocks[block][0]] for block in (edge.first, edge.second)]
+            yield f"stream between {names[0]} and {names[1]}: no link between any of their candidate nodes"
+    if placement.size > LARGEST_MODEL or any(len(nodes) == 0 for nodes in placement.candidates):
+        return
+    times = PathTimes(placement)
+    for number, application in enumerate(placement.setting.problem.applications):
+        most = application.max_response_time_ms
+        if most is None:
+            continue
+        least = times.least(np.flatnonzero(graph.application_of == number).tolist())
+        if np.isfinite(least) and exceeds(least, most):
+            yield f"latency {amount(most)} ms: the fastest possible path takes {amount(least)} ms"
+
+
+def _too_unreliable(placement: Placement) -> Iterator[str]:
+    if any(len(nodes) == 0 for nodes in placement.candidates):
+        return
+    metric = METRIC_BY_NAME["availability"]
+    assert isinstance(metric, AdditiveMetric)
+    for number, application in enumerate(placement.setting.problem.applications):
+        least = application.min_availability
+        if not least:
+            continue
+        costs = Costs.none(placement)
+        if placement.size <= LARGEST_MODEL:
+            add_metric(costs, metric, 1.0)
+        mine = [placement.graph.application_of[block[0]] == number for block in placement.blocks]
+        best = sum(float(costs.block[k].max()) for k, own in enumerate(mine) if own)
+        for k, edge in enumerate(placement.edges):
+            weights = costs.edge[k]
+            best += float(weights.max()) if weights is not None and mine[edge.first] else 0.0
+        if exceeds(least, float(np.exp(best))):
+            reached = amount(float(np.exp(best)))
+            yield f"availability {amount(least)} of '{application.name}': at most {reached} is possible"
+
+
+def _too_few_places(placement: Placement) -> Iterator[str]:
+    """`apart` rules over more instances than there are places, or over what must be together."""
+    for number, (application, rule) in enumerate(placement.rules(Apart)):
+        subject = [
+            block
+            for block, rules in enumerate(placement.apart_rules)
+            for known, _ in rules
+            if known == number
+        ]
+        places = {
+            apart_place_of(placement.network.nodes[node], rule.by)
+            for block in subject
+            for node in placement.candidates[block].tolist()
+        }
+        names = ", ".join(rule.operators)
+        if len(set(subject)) < len(subject):
+            yield f"application '{application}': {names} must be apart, but some of them together"
+        elif len(places) < len(subject):
+            what = rule.by or "nodes"
+            yield (
+                f"application '{application}': {names} must be apart ({what}): "
+                f"{len(subject)} instances, {len(places)} places"
+            )
+
+
+CHECKS = (_no_candidates, _too_demanding, _too_much_in_all, _too_few_places, _too_far, _too_unreliable)
+
+
+def _least_conflict(placement: Placement, budget: Budget) -> list[Limit]:
+    """Limits without any one of which a plan exists: leave out families first, then single ones."""
+    model = CpSatModel(placement, relaxable=True)
+    limits = model.limits
+    families = list(dict.fromkeys(limit.family for limit in limits))
+    for family in families:
+        fewer = [limit for limit in limits if limit.family != family]
+        if _infeasible(model, fewer, budget):
+            limits = fewer
+    for limit in list(limits):
+        fewer = [other for other in limits if other is not limit]
+        if _infeasible(model, fewer, budget):
+            limits = fewer
+    return limits if len(limits) < len(model.limits) or _infeasible(model, limits, budget) else []
+
+
+def _infeasible(model: CpSatModel, kept: list[Limit], budget: Budget) -> bool:
+    """Whether these limits alone are proved to clash."""
+    if budget.over:
+        return False
+    trial = model.cp.clone()
+    wanted = {limit.literal.index for limit in kept}
+    for limit in model.limits:
+        variable = trial.get_bool_var_from_proto_index(limit.literal.index)
+        trial.add(variable == (limit.literal.index in wanted))
+    solver = solver_for(budget.part(1.0, SECONDS_EACH), SolverOptions())
+    return bool(solver.solve(trial) == cp_model.INFEASIBLE)

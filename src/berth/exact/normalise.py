@@ -1,0 +1,89 @@
+"""The best and the worst of every metric in a weighted sum, to bring them to one scale (card 1.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from berth.evaluation import METRIC_BY_NAME, Setting
+from berth.evaluation.goal import Goal, on_scale
+from berth.evaluation.metrics import AdditiveMetric
+from berth.exact.budget import Budget
+from berth.exact.minimise import Solution, minimise
+from berth.exact.paths import PathTimes
+from berth.exact.placement import Placement
+
+SHARE = 0.15
+"""The share of the time that is left which each of these bounds may take."""
+
+
+@dataclass(frozen=True)
+class WorstGoal(Goal):
+    """The opposite of a single metric's goal: how bad can it get?"""
+
+    @property
+    def maximise(self) -> bool:
+        """The other way round."""
+        return not super().maximise
+
+    def coefficient(self, name: str) -> float:
+        """The other sign."""
+        return -super().coefficient(name)
+
+    def from_costs(self, total: float) -> float:
+        """The metric from the sum of costs."""
+        return super().from_costs(-total)
+
+    def costs(self, metrics: Mapping[str, float]) -> float:
+        """The sum of costs from the metric."""
+        return -super().costs(metrics)
+
+
+def objective_bounds(
+    setting: Setting, budget: Budget, seed: int = 0
+) -> dict[str, tuple[float, float]] | None:
+    """[best, worst] of each metric in the problem's objective; None if no plan keeps the constraints.
+
+    The user's own bounds come first. Best is the proved optimum of the metric alone, or its bound.
+    Worst is the longest path over the worst nodes and links for response times, and the proved
+    maximum over all plans, or its bound, for the others.
+    """
+    problem = setting.problem
+    bounds = {}
+    for name in problem.objective:
+        if name in problem.objective_bounds:
+            bounds[name] = problem.objective_bounds[name]
+            continue
+        solution = minimise(setting, Goal({name: 1.0}), budget.part(SHARE), seed)
+        if solution.status == "infeasible":
+            return None
+        best = _proved(solution)
+        worst = _worst(setting, name, budget, seed)
+        bounds[name] = _ordered(name, best, best if worst is None else worst)
+    return bounds
+
+
+def _proved(solution: Solution) -> float:
+    """The optimum where it is proved, else the bound; at least what a plan shows to be possible."""
+    if solution.bound is not None:
+        return solution.bound
+    return solution.objective if solution.objective is not None else 0.0
+
+
+def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | None:
+    if name in ("response_time", "loaded_response_time"):
+        return PathTimes(Placement(setting), loaded=name.startswith("loaded")).horizon
+    if name == "bandwidth_max":
+        return 1.0
+    if not isinstance(METRIC_BY_NAME[name], AdditiveMetric):
+        return None
+    solution = minimise(setting, WorstGoal({name: 1.0}), budget.part(SHARE), seed)
+    return solution.bound if solution.bound is not None else solution.objective
+
+
+def _ordered(name: str, best: float, worst: float) -> tuple[float, float]:
+    """Best never behind worst; a difference that is only rounding is none."""
+    high, low = on_scale(name, best), on_scale(name, worst)
+    if abs(high - low) <= 1e-9 * max(abs(high), abs(low)):
+        return best, best
+    return best, worst

@@ -1,0 +1,126 @@
+"""Optimal placement (paper 000, ODP): the best plan for any objective, with a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from berth.evaluation.goal import Goal
+from berth.exact.minimise import Solution, minimise
+from berth.exact.placement import Sampling
+from berth.model import BadInput, Problem
+from berth.policies.downloads import choose_downloads
+from berth.policies.policy import About, Answer, Task
+from berth.policies.solve import problem_goal
+
+UNSUPPORTED = ("containers_used", "container_traffic")
+
+
+@dataclass(frozen=True)
+class OdpParameters:
+    """What users may set."""
+
+    candidate_fraction: float = field(
+        default=1.0,
+        metadata={"help": "consider only this share of each operator's candidates, drawn at random"},
+    )
+    candidate_seed: int | None = field(
+        default=None, metadata={"help": "seed of that draw; none: the solve's seed"}
+    )
+    gap: float = field(default=0.0, metadata={"help": "stop when the gap is at most this"})
+    ties: Literal["any", "first", "random"] = field(
+        default="any",
+        metadata={"help": "among equally good plans: any, the one on the first nodes, or one at random"},
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 < self.candidate_fraction <= 1:
+            raise ValueError(f"candidate_fraction: {self.candidate_fraction} is not above 0 and up to 1")
+        if not 0 <= self.gap < 1:
+            raise ValueError(f"gap: {self.gap} is not from 0 to below 1")
+
+
+class Odp:
+    """The exact policy."""
+
+    about = About(
+        name="odp",
+        paper="000: Cardellini et al., Optimal Operator Placement (DEBS 2016)",
+        optimises="any objective of the contract without containers, exactly",
+        holds="all but containers, object downloads and reuse",
+    )
+    parameters = OdpParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Minimise the problem's objective over all plans that keep the constraints."""
+        for name in UNSUPPORTED:
+            if name in task.problem.objective:
+                raise BadInput([f"objective.{name}: policy odp knows no containers"])
+        goal = problem_goal(task)
+        if goal is None:
+            return infeasible(task)
+        return solve_for(task, goal)
+
+
+def solve_for(task: Task, goal: Goal) -> Answer:
+    """The best plan for a goal, with what is proved about it."""
+    parameters: OdpParameters = task.parameters
+    seed = task.seed if parameters.candidate_seed is None else parameters.candidate_seed
+    solution = minimise(
+        task.setting,
+        goal,
+        task.budget,
+        task.seed,
+        parameters.gap,
+        Sampling(parameters.candidate_fraction, seed),
+        tell=task.progress,
+        ties=parameters.ties,
+    )
+    sampled = parameters.candidate_fraction < 1
+    if solution.status == "infeasible" and not sampled:
+        return infeasible(task, goal)
+    return _answer(task, goal, solution, sampled)
+
+
+def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer:
+    doubt = unproved(task.problem) or ("only a sample of the candidates was considered" if sampled else None)
+    trace = dict(solution.trace)
+    if doubt is not None:
+        trace["no_proof"] = doubt
+    if solution.nodes is None:
+        reason = doubt if solution.status == "infeasible" else task.budget.reason
+        return Answer("unknown", goal=goal, reason=f"no plan found: {reason}", trace=trace)
+    ended = task.budget.reason if task.budget.over else None
+    return Answer(
+        status=solution.status if doubt is None else "feasible",
+        nodes=solution.nodes,
+        goal=goal,
+        bound=solution.bound if doubt is None else None,
+        reason=ended if solution.status != "optimal" else None,
+        trace=trace,
+        downloads=choose_downloads(task.setting, solution.nodes),
+    )
+
+
+def infeasible(task: Task, goal: Goal | None = None) -> Answer:
+    """No plan keeps all constraints: which of them clash."""
+    doubt = unproved(task.problem)
+    if doubt is not None:
+        reason = f"no plan found: {doubt}"
+        return Answer("unknown", goal=goal, reason=reason, trace={"no_proof": doubt})
+    from berth.exact.conflict import clashes  # loads the solver
+
+    lines = clashes(task.setting, task.budget.part(0.5, most=20.0))
+    reason = "; ".join(lines) or "the constraints can't hold together"
+    return Answer("infeasible", goal=goal, reason=reason, trace={"conflict": lines})
+
+
+def unproved(problem: Problem) -> str | None:
+    """Why a plan that is best without sharing, downloads and containers need not be best; None if it is."""
+    if any(application.containers is not None for application in problem.applications):
+        return "odp does not pack containers"
+    if any(item.operator.reads for item in problem.instances.operators):
+        return "odp does not plan object downloads"
+    if problem.sharing_keys.matters:
+        return "odp does not share equal operators"
+    return None

@@ -1,0 +1,92 @@
+"""What a policy is: one method, from a task to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation import Setting
+from berth.evaluation.goal import Goal
+from berth.exact.budget import Budget
+from berth.model import Download, Problem
+from berth.model.plan import Status
+
+
+@dataclass(frozen=True)
+class About:
+    """What people should know about a policy before they choose it."""
+
+    name: str
+    paper: str
+    optimises: str
+    holds: str
+    """The constraints that its plans are sure to keep."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a policy is: the best objective so far and the bound, in the goal's terms."""
+
+    seconds: float
+    objective: float | None = None
+    bound: float | None = None
+    stage: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a policy is given."""
+
+    setting: Setting
+    parameters: Any
+    seed: int
+    budget: Budget
+    report: Callable[[Progress], None] = lambda progress: None
+
+    @property
+    def problem(self) -> Problem:
+        """The problem to solve."""
+        return self.setting.problem
+
+    def progress(self, objective: float | None, bound: float | None, stage: str = "") -> None:
+        """Tell how far it is."""
+        self.report(Progress(self.budget.elapsed, objective, bound, stage))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a policy found. Metrics and violations are not its business: the judge computes them."""
+
+    status: Status
+    nodes: NDArray[np.intp] | None = None
+    """The node of each instance, in the order of the problem's instances; -1: not placed."""
+    goal: Goal | None = None
+    """What was minimised; None: the problem's objective."""
+    bound: float | None = None
+    reason: str | None = None
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    containers: Mapping[str, str] = field(default_factory=dict)
+    downloads: tuple[Download, ...] = ()
+    reuse: Mapping[str, str] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class NoParameters:
+    """For policies that have nothing to set."""
+
+
+class Policy(Protocol):
+    """A way to place operators. A class with these two attributes and this method is one."""
+
+    about: About
+    parameters: type
+    """A frozen dataclass: its fields are what users may set, with defaults and types."""
+
+    def solve(self, task: Task) -> Answer:
+        """Find a plan."""
+        ...

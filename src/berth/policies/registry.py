@@ -1,0 +1,53 @@
+"""All policies by name. A new one of berth's own is a line in `BUILT_IN`; others come by entry points."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from berth.model import BadInput
+from berth.model.suggest import did_you_mean
+from berth.policies.policy import Policy
+
+BUILT_IN = {
+    "odp": "berth.policies.odp:Odp",
+    "round-robin": "berth.policies.round_robin:RoundRobin",
+    "s-odp": "berth.policies.s_odp:SchedulerOdp",
+}
+DEFAULT = "odp"
+ALIASES = {"auto": DEFAULT}
+GROUP = "berth.policies"
+
+
+def policy_names() -> list[str]:
+    """The names of all policies there are, berth's own first."""
+    others = sorted(point.name for point in entry_points(group=GROUP) if point.name not in BUILT_IN)
+    return [*BUILT_IN, *others]
+
+
+def find_policy(name: str) -> Policy:
+    """The policy of that name.
+
+    Raises:
+        BadInput: there is none, or it can't be loaded.
+    """
+    name = ALIASES.get(name, name)
+    if name in BUILT_IN:
+        module, attribute = BUILT_IN[name].split(":")
+        return cast(Policy, getattr(import_module(module), attribute)())
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            return _loaded(name, point.load)
+    raise BadInput([f"--policy: no policy {did_you_mean(name, policy_names())}; 'berth policies' lists them"])
+
+
+def _loaded(name: str, load: object) -> Policy:
+    try:
+        made = load()  # type: ignore[operator]
+        policy = made() if isinstance(made, type) else made
+    except Exception as error:
+        raise BadInput([f"--policy: {name} can't be loaded: {type(error).__name__}: {error}"]) from error
+    if not all(hasattr(policy, part) for part in ("about", "parameters", "solve")):
+        raise BadInput([f"--policy: {name} is no policy: it lacks about, parameters or solve"])
+    return cast(Policy, policy)

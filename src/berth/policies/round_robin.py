@@ -1,0 +1,44 @@
+"""Round robin (Storm's default scheduler): instances onto nodes in turn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from berth.policies.downloads import choose_downloads
+from berth.policies.policy import About, Answer, NoParameters, Task
+
+
+class RoundRobin:
+    """The baseline: deals instances out like cards, skipping nodes that may not host them or are full."""
+
+    about = About(
+        name="round-robin",
+        paper="Storm's default scheduler, the baseline of 000",
+        optimises="nothing",
+        holds="candidates, hosts, 'where' rules and capacities",
+    )
+    parameters = NoParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Deal the instances out."""
+        graph, network = task.problem.instances, task.problem.network
+        demand = np.stack([graph.demand(name) for name in graph.resources] or [np.zeros(len(graph))])
+        room = np.stack(
+            [network.capacity(name) for name in graph.resources] or [np.full(len(network.nodes), 1.0)]
+        )
+        nodes = np.full(len(graph), -1, dtype=np.intp)
+        turn = 0
+        for number in range(len(graph)):
+            allowed = graph.allowed_nodes[graph.operator_of[number]]
+            needed = demand[:, number, None]
+            fits = allowed[(needed <= room[:, allowed] * (1 + 1e-9) + 1e-12).all(axis=0)]
+            if len(fits) == 0:
+                reason = f"stuck at {graph.names[number]}: no node that may host it has room"
+                return Answer("unknown", reason=reason)
+            # The next in turn, counted over all nodes, that fits.
+            chosen = fits[np.searchsorted(fits, turn) % len(fits)]
+            if len(allowed) > 1:
+                turn = (int(chosen) + 1) % len(network.nodes)
+            nodes[number] = chosen
+            room[:, chosen] -= demand[:, number]
+        return Answer("feasible", nodes, downloads=choose_downloads(task.setting, nodes))

@@ -1,0 +1,138 @@
+"""From a problem and a policy's name to a plan: the one way that library, command and service share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
+from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
+from berth.evaluation.metrics import AdditiveMetric
+from berth.exact.budget import Budget
+from berth.exact.normalise import objective_bounds
+from berth.model import BadInput, Plan, Problem
+from berth.model.plan import Status
+from berth.policies.parameters import parameters_from
+from berth.policies.policy import Answer, Policy, Progress, Task
+from berth.policies.registry import DEFAULT, find_policy
+
+DEFAULT_TIME_LIMIT = 60.0
+
+
+def solve(
+    problem: Problem,
+    policy: str | Policy = DEFAULT,
+    *,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    seed: int = 0,
+    previous: Plan | None = None,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    budget: Budget | None = None,
+    **parameters: Any,
+) -> Plan:
+    """Find a plan for a problem.
+
+    Args:
+        problem: what to place, from `berth.load`.
+        policy: a policy's name (`berth policies` lists them) or a policy itself.
+        time_limit: seconds after which the best plan so far is returned; None: no limit.
+        seed: the same seed gives the same plan, unless the time limit cut it short.
+        previous: the plan before, for the objectives `moved_instances` and `moved_state`.
+        progress: is called with a `Progress` whenever something better is known.
+        budget: instead of `time_limit`; `budget.stop(reason)` ends the search from another thread.
+        parameters: the policy's own.
+
+    Returns:
+        A plan with its status, bound, gap, metrics, violations and trace.
+
+    Raises:
+        BadInput: an unknown policy or parameter, or an objective that can't be computed.
+    """
+    chosen = find_policy(policy) if isinstance(policy, str) else policy
+    if time_limit is not None and not time_limit > 0:
+        raise BadInput([f"--time-limit: {time_limit} is not above 0"])
+    budget = budget or Budget(time_limit)
+    setting = Setting(problem, previous)
+    _check_objective(setting)
+    task = Task(
+        setting, parameters_from(chosen.parameters, parameters, chosen.about.name), seed, budget, progress
+    )
+    return _plan(task, chosen.about.name, chosen.solve(task))
+
+
+def _check_objective(setting: Setting) -> None:
+    problem = setting.problem
+    mistakes = list(goal_mistakes(problem))
+    for name in problem.objective:
+        metric = METRIC_BY_NAME[name]
+        if isinstance(metric, AdditiveMetric) and metric.needs_previous and setting.previous is None:
+            mistakes.append(f"objective.{name}: needs a previous plan (--previous PLAN)")
+    if mistakes:
+        raise BadInput(mistakes)
+
+
+def problem_goal(task: Task) -> Goal | None:
+    """The problem's objective as a goal, with bounds where it needs them; None if no plan exists."""
+    problem = task.problem
+    goal = Goal(problem.objective, problem.objective_scale)
+    if goal.single is not None or problem.objective_scale == "raw":
+        return goal
+    task.progress(None, None, "bounds of each metric")
+    bounds = objective_bounds(task.setting, task.budget, task.seed)
+    return None if bounds is None else replace(goal, bounds=bounds)
+
+
+def _plan(task: Task, policy: str, answer: Answer) -> Plan:
+    """The answer judged: metrics, violations, objective and gap."""
+    problem, goal = task.problem, answer.goal
+    if goal is None and answer.nodes is not None:
+        goal = problem_goal(task)
+    trace = dict(answer.trace)
+    if goal is not None and goal.bounds:
+        trace["objective_bounds"] = {name: list(pair) for name, pair in goal.bounds.items()}
+    plan = Plan(
+        problem=problem.name,
+        policy=policy,
+        seed=task.seed,
+        goal=dict(goal.weights if goal is not None else problem.objective),
+        status=answer.status,
+        reason=answer.reason,
+        seconds=round(task.budget.elapsed, 6),
+        trace=trace,
+    )
+    if answer.nodes is None:
+        return plan
+    plan = replace(
+        plan,
+        assignment=_assignment(problem, answer),
+        containers=answer.containers,
+        downloads=answer.downloads,
+        reuse=answer.reuse,
+        skipped=answer.skipped,
+    )
+    evaluation = evaluate(problem, plan, task.setting.previous)
+    objective = goal.value(evaluation.metrics) if goal is not None else None
+    plan = replace(plan, metrics=evaluation.metrics, violations=evaluation.violations, objective=objective)
+    return _with_proof(plan, answer)
+
+
+def _assignment(problem: Problem, answer: Answer) -> dict[str, str]:
+    assert answer.nodes is not None
+    nodes = problem.network.nodes
+    placed = np.flatnonzero(answer.nodes >= 0).tolist()
+    return {problem.instances.names[number]: nodes[answer.nodes[number]].name for number in placed}
+
+
+def _with_proof(plan: Plan, answer: Answer) -> Plan:
+    """Bound, gap and a status that says no more than what holds."""
+    if plan.violations:
+        reason = answer.reason or f"the plan breaks {len(plan.violations)} constraint(s)"
+        return replace(plan, status="unknown", reason=reason)
+    if answer.bound is None or plan.objective is None:
+        return replace(plan, status="feasible")
+    gap = gap_between(plan.objective, answer.bound)
+    status: Status = "optimal" if answer.status == "optimal" and gap <= OPTIMAL_GAP else "feasible"
+    return replace(plan, bound=answer.bound, gap=gap, status=status)

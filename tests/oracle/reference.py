@@ -451,15 +451,15 @@ def availability_of(situation: Situation, operators: frozenset[str]) -> float:
     """Return the availability of some operators and of all communicating pairs that end in them.
 
     "over all communicating pairs of instances (a node that hosts three instances counts three times)".
-    Reading: a pair with two streams (one of them reused) is one pair.
+    Reading: two streams between the same two instances (one of them reused) are two pairs.
     """
     product = 1.0
     for instance in situation.placed:
         if instance.operator in operators:
             product *= situation.node_of(instance).get("availability", 1.0)
-    pairs = {(entry.sender, entry.receiver): situation.route_of(entry) for entry in situation.messages}
-    for (_, receiver), route in pairs.items():
-        if receiver.operator in operators:
+    for message in situation.messages:
+        if message.receiver.operator in operators:
+            route = situation.route_of(message)
             assert route is not None
             product *= route.availability
     return product

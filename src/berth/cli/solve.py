@@ -23,7 +23,7 @@ from berth.cli.output import err, print_json
 from berth.cli.plan_view import print_plan
 from berth.cli.progress import showing
 from berth.exact.budget import Budget
-from berth.files import load, load_plan, plan_document, save_plan
+from berth.files import check_writable, load, load_plan, plan_document, save_plan
 from berth.policies import solve as solve_problem
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 
@@ -60,6 +60,8 @@ def solve(
 ) -> None:
     """Find a plan: on which node every operator runs, with a proof of how good it is."""
     loaded = with_objective(load(problem), objective)
+    if out is not None:
+        check_writable(out)
     before = None if previous is None else load_plan(previous)
     budget = Budget(time_limit_from(time_limit))
     parameters: dict[str, Any] = dict(settings_from(settings))

@@ -25,15 +25,15 @@ def byte_rate(value: float) -> str:
 def milliseconds(value: float) -> str:
     """A time: 0.91 ms, 31.8 ms, 1250 ms."""
     decimals = 0 if value >= 1000 else 1 if value >= 10 else 2
-    return f"{_plain(round(value, decimals))} ms"
+    return f"{_rounded(value, decimals)} ms"
 
 
 def percentage(value: float) -> str:
-    """A share: 60 %, 4.2 %, 99.95 %."""
+    """A share: 60%, 4.2%, 99.95%; only the whole is 100%."""
     percent = 100.0 * value
     if 99.0 < percent < 100.0:
-        return f"{_plain(math.floor(percent * 100) / 100)} %"
-    return f"{_plain(round(percent, 1 if percent < 10 else 0))} %"
+        return f"{_rounded(math.floor(percent * 100) / 100, 2)}%"
+    return f"{_rounded(percent, 1 if percent < 10 else 0)}%"
 
 
 def metric(key: str, value: float) -> str:
@@ -44,7 +44,9 @@ def metric(key: str, value: float) -> str:
         return byte_rate(value)
     if key.endswith("_bytes"):
         return f"{quantity(value)}B"
-    if key in ("availability", "bandwidth_max_ratio"):
+    if key == "availability":
+        return f"{_rounded(100.0 * value, 2)}%"
+    if key == "bandwidth_max_ratio":
         return percentage(value)
     return quantity(value)
 
@@ -67,14 +69,16 @@ def cut(text: str, width: int) -> str:
 
 
 def _scaled(value: float) -> tuple[str, str]:
-    for step, prefix in STEPS:
+    """Three significant digits (more before the point) and the prefix of the unit."""
+    for step, prefix in (*STEPS, (1.0, "")):
         if abs(value) >= step * 0.9995:
-            return _plain(value / step), prefix
-    return _plain(value), ""
+            scaled = value / step
+            digits = max(SIGNIFICANT_DIGITS, len(str(int(abs(scaled)))))
+            return f"{scaled:.{digits}g}", prefix
+    return f"{value:.{SIGNIFICANT_DIGITS}g}", ""
 
 
-def _plain(value: float) -> str:
-    """At least three significant digits, no exponent, no needless zeros."""
-    digits = max(SIGNIFICANT_DIGITS, len(str(int(abs(value)))))
-    text = f"{value:.{digits}g}"
-    return f"{value:.6f}".rstrip("0") if "e" in text else text
+def _rounded(value: float, decimals: int) -> str:
+    """So many decimals at most, without needless zeros."""
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text

@@ -132,8 +132,7 @@ def arrange(layout: Layout, above: Sequence[int], below: Sequence[int], gap: int
         neighbours = layout.before if rightwards else layout.after
         for number in range(len(layout.layers)) if rightwards else reversed(range(len(layout.layers))):
             _level(layout, number, offsets[number], neighbours, places)
-    top = min((place - above[vertex] for vertex, place in enumerate(places)), default=0)
-    return [place - top for place in places]
+    return _without_empty_stretches(places, above, below, gap)
 
 
 def _offsets(layer: Sequence[int], above: Sequence[int], below: Sequence[int], gap: int) -> list[int]:
@@ -156,6 +155,22 @@ def _level(
     weights = [WAYPOINT_WEIGHT if vertex >= layout.operators else 1.0 for vertex in layer]
     for vertex, place, offset in zip(layer, increasing(wanted, weights), offsets, strict=True):
         places[vertex] = round(place) + offset
+
+
+def _without_empty_stretches(
+    places: list[int], above: Sequence[int], below: Sequence[int], gap: int
+) -> list[int]:
+    """The same places, from 0 on, with no more than the gap where all layers are empty."""
+    moved = list(places)
+    shift = end = None
+    for vertex in sorted(range(len(places)), key=lambda vertex: places[vertex] - above[vertex]):
+        start = places[vertex] - above[vertex]
+        if shift is None or end is None:
+            shift, end = start, start
+        shift += max(0, start - end - gap)
+        moved[vertex] = places[vertex] - shift
+        end = max(end, places[vertex] + below[vertex])
+    return moved
 
 
 def increasing(values: Sequence[float], weights: Sequence[float]) -> list[float]:

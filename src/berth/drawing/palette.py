@@ -18,7 +18,9 @@ COLOURS = (
     *("#772200", "#99ee99", "#770066", "#7788ff", "#003399", "#006655", "#bbaa55"),
     *("#22eeff", "#996633", "#77cc99", "#ffcc66", "#885588", "#aa0044"),
 )
-SHADES: tuple[tuple[Colour, float], ...] = ((WHITE, 0.0), (WHITE, 0.4), (BLACK, 0.3))
+SHADES: tuple[tuple[Colour, float], ...] = (
+    *((WHITE, 0.0), (WHITE, 0.4), (BLACK, 0.3), (WHITE, 0.65), (BLACK, 0.5)),
+)
 """What is mixed into the colours where there are more nodes than colours, and how much of it."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from berth.evaluation.feasibility import violations
 from berth.evaluation.metrics import METRICS
 from berth.evaluation.situation import Setting, Situation
@@ -29,6 +31,8 @@ def evaluate(problem: Problem, plan: Plan, previous: Plan | None = None) -> Eval
         BadInput: the plan names instances, operators, nodes or objects that the problem doesn't have.
     """
     situation = Situation(Setting(problem, previous), plan)
-    values = {metric.key: metric.value(situation) for metric in METRICS}
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = {metric.key: metric.value(situation) for metric in METRICS}
+        broken = tuple(violations(situation))
     metrics = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
-    return Evaluation(metrics, tuple(violations(situation)))
+    return Evaluation(metrics, broken)

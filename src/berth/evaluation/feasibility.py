@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.evaluation.metrics import AVAILABILITY
 from berth.evaluation.situation import Flows, Situation, group_maximum
 from berth.model import Apart, Node, Together
 
@@ -42,14 +42,12 @@ def unplaced(situation: Situation) -> Iterator[str]:
 
 def misplaced(situation: Situation) -> Iterator[str]:
     """Hosts, pins, candidates and `where` rules."""
-    graph, network = situation.graph, situation.network
-    for operator, item in enumerate(graph.operators):
-        numbers = np.arange(item.first, item.first + item.operator.parallelism)
-        nodes = situation.node_of[numbers]
-        wrong = situation.computed[numbers] & (nodes >= 0) & ~np.isin(nodes, graph.allowed_nodes[operator])
-        for number in numbers[wrong].tolist():
-            node = network.nodes[situation.node_of[number]].name
-            yield f"instance {graph.names[number]}: on {node}, which {_why_not(situation, operator, node)}"
+    graph, running = situation.graph, situation.running
+    allowed = graph.may_run_on(running, situation.node_of[running])
+    for number in running[~allowed].tolist():
+        node = situation.network.nodes[situation.node_of[number]].name
+        reason = _why_not(situation, int(graph.operator_of[number]), node)
+        yield f"instance {graph.names[number]}: on {node}, which {reason}"
 
 
 def _why_not(situation: Situation, operator: int, node: str) -> str:
@@ -254,10 +252,7 @@ def one_port(situation: Situation) -> Iterator[str]:
 
 
 def _link_shares(situation: Situation, flows: Flows) -> np.ndarray:
-    bandwidth = situation.network.table.bandwidth_bytes_per_s
-    there = bandwidth[flows.sender, flows.receiver]
-    if situation.network.duplex == "half":
-        there = np.minimum(there, bandwidth[flows.receiver, flows.sender])
+    there = situation.network.table.bandwidth_bytes_per_s[flows.sender, flows.receiver]
     rate = np.nan_to_num(flows.rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(rate > 0, rate / there, 0.0)
@@ -298,17 +293,15 @@ def requirements(situation: Situation) -> Iterator[str]:
 
 def application_availability(situation: Situation, application: int) -> float:
     """The availability of one application: its instances and the pairs between them."""
-    metric = METRIC_BY_NAME["availability"]
-    assert isinstance(metric, AdditiveMetric)
-    assert metric.per_instance is not None
-    assert metric.per_pair is not None
+    assert AVAILABILITY.per_instance is not None
+    assert AVAILABILITY.per_pair is not None
     inside = situation.belongs_to(application)
     numbers = np.flatnonzero(inside)
-    total = metric.per_instance(situation.setting, numbers, situation.node_of[numbers]).sum()
+    total = AVAILABILITY.per_instance(situation.setting, numbers, situation.node_of[numbers]).sum()
     within = inside[situation.pairs.sender] & inside[situation.pairs.receiver]
     sender = situation.node_of[situation.pairs.sender[within]]
     receiver = situation.node_of[situation.pairs.receiver[within]]
-    return float(np.exp(total + metric.per_pair(situation.network, sender, receiver).sum()))
+    return float(np.exp(total + AVAILABILITY.per_pair(situation.network, sender, receiver).sum()))
 
 
 def reuse(situation: Situation) -> Iterator[str]:

@@ -254,29 +254,33 @@ def _container_traffic(situation: Situation) -> float | None:
 
 
 def _packed(situation: Situation) -> dict[str, str] | None:
-    """Containers of the computed instances that need one; None where there are none or some lack."""
+    """Containers of the computed instances that need one; None without containers or where one lacks."""
     graph, plan = situation.graph, situation.plan
+    if all(application.containers is None for application in situation.problem.applications):
+        return None
     wanting = [
         graph.names[number]
         for number in situation.running.tolist()
         if situation.problem.applications[graph.application_of[number]].containers is not None
     ]
-    if not wanting or any(name not in plan.containers for name in wanting):
+    if any(name not in plan.containers for name in wanting):
         return None
     return {name: plan.containers[name] for name in wanting}
 
 
+AVAILABILITY = AdditiveMetric(
+    "availability",
+    "availability",
+    per_instance=_node_log_availability,
+    per_pair=_link_log_availability,
+    product=True,
+    maximise=True,
+)
+
 METRICS: tuple[Metric, ...] = (
     ComputedMetric("response_time_ms", "response_time", _response_time),
     ComputedMetric("loaded_response_time_ms", "loaded_response_time", _loaded_response_time),
-    AdditiveMetric(
-        "availability",
-        "availability",
-        per_instance=_node_log_availability,
-        per_pair=_link_log_availability,
-        product=True,
-        maximise=True,
-    ),
+    AVAILABILITY,
     AdditiveMetric("traffic_bytes_per_s", "traffic", per_flow=_between_nodes),
     AdditiveMetric("network_usage_bytes", "network_usage", per_flow=_delay_s),
     AdditiveMetric("elastic_energy", "elastic_energy", per_flow=_squared_delay),

@@ -256,12 +256,7 @@ class Situation:
     @cached_property
     def link_bandwidth(self) -> FloatArray:
         """The bandwidth of every link in `link_loads`."""
-        links, _ = self.link_loads
-        here, there = np.divmod(links, len(self.network.nodes))
-        bandwidth = self.network.table.physical_bandwidth
-        if self.network.duplex == "half":
-            return np.asarray(np.minimum(bandwidth[here, there], bandwidth[there, here]))
-        return bandwidth[here, there]
+        return np.asarray(self.network.table.physical_bandwidth.ravel()[self.link_loads[0]])
 
     @cached_property
     def schedule(self) -> PathSchedule:

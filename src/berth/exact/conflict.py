@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from ortools.sat.python import cp_model
 
-from berth.evaluation import METRIC_BY_NAME, Setting
+from berth.evaluation import Setting
 from berth.evaluation.feasibility import amount, apart_place_of, exceeds
-from berth.evaluation.metrics import AdditiveMetric
+from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.budget import Budget
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel, Limit
@@ -113,15 +113,13 @@ def _too_far(placement: Placement) -> Iterator[str]:
 def _too_unreliable(placement: Placement) -> Iterator[str]:
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return
-    metric = METRIC_BY_NAME["availability"]
-    assert isinstance(metric, AdditiveMetric)
     for number, application in enumerate(placement.setting.problem.applications):
         least = application.min_availability
         if not least:
             continue
         costs = Costs.none(placement)
         if placement.size <= LARGEST_MODEL:
-            add_metric(costs, metric, 1.0)
+            add_metric(costs, AVAILABILITY, 1.0)
         mine = [placement.graph.application_of[block[0]] == number for block in placement.blocks]
         best = sum(float(costs.block[k].max()) for k, own in enumerate(mine) if own)
         for k, edge in enumerate(placement.edges):

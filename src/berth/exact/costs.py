@@ -42,6 +42,10 @@ class Costs:
             np.zeros(len(placement.network.nodes)),
         )
 
+    def copy(self) -> Costs:
+        """Costs to change without changing these."""
+        return Costs(self.placement, list(self.block), list(self.edge), self.node.copy(), dict(self.factors))
+
     @property
     def nonnegative(self) -> bool:
         """Whether nothing can lower the sum again."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.evaluation.goal import on_scale
+from berth.evaluation.metrics import AVAILABILITY
+from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.run import Run, SolverOptions, run
@@ -16,52 +20,61 @@ from berth.exact.task import Found, Task
 IndexArray = NDArray[np.intp]
 
 QUICK_WORK = 4.0
-"""The work, in the solver's own deterministic measure, of the first attempt with one strategy."""
+"""The work, in the solver's own deterministic measure, of an attempt with one strategy."""
 FINE_ENOUGH = 1e-8
 """Between a proved plan's costs and its bound; more comes from units that are too coarse."""
-MOST_REFINEMENTS = 40
+MOST_INTERVALS = 500
 
 
 def solve_general(task: Task) -> Found:
     """Minimise the costs over all plans that keep every constraint."""
     if "availability" in task.costs.factors:
         return _with_product(task)
-    found = _solved(task, [], task.costs_at(task.start))
+    found = _solved(task, task.costs_at(task.start))
     if found.outcome == "optimal" and not task.budget.over:
         reached = task.costs_at(found.nodes)
         if np.isfinite(reached) and reached - found.bound > FINE_ENOUGH * abs(reached):
             # The known plan makes the units finer: what costs more need not be told apart.
-            again = _solved(replace(task, start=found.nodes), [], reached)
+            again = _solved(replace(task, start=found.nodes), reached)
             return replace(again, bound=max(found.bound, again.bound), solves=2)
     return found
 
 
-def _solved(task: Task, breakpoints: list[float], ceiling: float) -> Found:
-    """One quick deterministic attempt, then a portfolio of strategies from where it ended."""
-    paths = any(name in task.costs.factors for name in PATH_METRICS)
+def _solved(task: Task, ceiling: float) -> Found:
+    """Quick deterministic attempts, one strategy each, then a portfolio from where they ended."""
     best = Found("unknown", task.start, -np.inf)
-    for options in (
-        SolverOptions(task.seed, 1, task.gap, linear=0 if paths else 1, work=QUICK_WORK),
-        SolverOptions(task.seed, 6, task.gap, linear=1),
-    ):
+    for options in _attempts(task):
         model = CpSatModel(task.placement)
-        objective = Objective(model, task.costs, breakpoints, ceiling)
+        objective = Objective(model, task.costs, ceiling)
         model.order_interchangeable(task.costs)
         attempt = run(model, task.budget, options, best.nodes, _heard(task, objective))
         bound = max(best.bound, objective.real(attempt.bound))
         nodes = best.nodes if attempt.nodes is None else attempt.nodes
         if attempt.outcome == "optimal" and task.ties != "any":
-            nodes = _preferred(task, breakpoints, ceiling, attempt)
+            nodes = _preferred(task, ceiling, attempt)
         best = Found(attempt.outcome, nodes, bound)
         if attempt.outcome in ("optimal", "infeasible") or task.budget.over:
             break
     return best
 
 
-def _preferred(task: Task, breakpoints: list[float], ceiling: float, best: Run) -> IndexArray | None:
+def _attempts(task: Task) -> list[SolverOptions]:
+    """What was measured to work: propagation alone for paths, linear relaxations for sums.
+
+    Linear relaxations of tiny models were seen to go in circles, so these are tried without first.
+    """
+    single = SolverOptions(task.seed, 1, task.gap)
+    portfolio = replace(single, workers=6, linear=1)
+    plain = replace(single, linear=0, work=QUICK_WORK)
+    if any(name in task.costs.factors for name in PATH_METRICS):
+        return [plain, portfolio]
+    return [replace(plain, work=QUICK_WORK / 40), replace(single, linear=1, work=QUICK_WORK), plain, portfolio]
+
+
+def _preferred(task: Task, ceiling: float, best: Run) -> IndexArray | None:
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
     model = CpSatModel(task.placement)
-    objective = Objective(model, task.costs, breakpoints, ceiling)
+    objective = Objective(model, task.costs, ceiling)
     if task.ties == "first":
         model.order_interchangeable(task.costs)
         weights = [nodes.tolist() for nodes in task.placement.candidates]
@@ -84,19 +97,56 @@ def _heard(task: Task, objective: Objective) -> Callable[[float | None, float], 
 
 
 def _with_product(task: Task) -> Found:
-    """A raw sum with an availability in it: chords above the exponential, refined where plans lie."""
-    breakpoints: list[float] = []
-    best = Found("unknown", task.start, -np.inf)
-    for attempt in range(MOST_REFINEMENTS):
-        found = _solved(replace(task, start=best.nodes), breakpoints, np.inf)
-        cheaper = task.costs_at(found.nodes) < task.costs_at(best.nodes)
-        nodes = found.nodes if best.nodes is None or cheaper else best.nodes
-        best = Found(found.outcome, nodes, max(best.bound, found.bound), attempt + 1)
-        metrics = None if found.nodes is None else task.judge(found.nodes)
-        if metrics is None or found.outcome != "optimal" or task.budget.over:
+    """A raw sum with an availability A in it, by branch and bound over the range of U = -log A.
+
+    -A = -exp(-U) is concave in U: a chord over an interval lies below it inside and above it outside.
+    With the chord in its place the sum is linear; its minimum bounds the plans of the interval, and if
+    the plan found lies outside, none inside is better. Otherwise the interval is split at that plan.
+    """
+    factor = -task.costs.factors["availability"]
+    silent = replace(task, tell=lambda objective, bound: None, ties="any")
+    best, value = task.start, task.costs_at(task.start)
+    waiting = [(-np.inf, 0.0, _most_unavailable(task))]
+    for attempt in range(1, MOST_INTERVALS + 1):
+        _, low, high = heapq.heappop(waiting)
+        costs, constant = _chord(task, factor, low, high)
+        found = _solved(replace(silent, costs=costs, start=best), np.inf)
+        if found.outcome == "infeasible":
+            return replace(found, solves=attempt)
+        bound = found.bound + constant
+        reached = task.costs_at(found.nodes)
+        if reached < value:
+            best, value = found.nodes, reached
+        split = _unavailability(task, found.nodes)
+        if found.outcome == "optimal" and low < split < high:
+            heapq.heappush(waiting, (bound, low, split))
+            heapq.heappush(waiting, (bound, split, high))
+        else:
+            heapq.heappush(waiting, (bound, low, high))
+        least = min(waiting[0][0], value)
+        task.tell(task.goal.from_costs(value), task.goal.from_costs(least))
+        if value - least <= FINE_ENOUGH * abs(value):
+            return Found("optimal", best, least, attempt)
+        if found.outcome != "optimal" or task.budget.over:
             break
-        point = -float(np.log(max(metrics["availability"], 1e-13)))
-        if task.costs_at(best.nodes) - best.bound <= FINE_ENOUGH or point in breakpoints:
-            break
-        breakpoints.append(point)
-    return best
+    return Found("unknown" if best is None else "feasible", best, least, attempt)
+
+
+def _chord(task: Task, factor: float, low: float, high: float) -> tuple[Costs, float]:
+    """The costs with a chord of -factor * exp(-U) in place of the availability, and the constant left."""
+    slope = factor * (np.exp(-low) - np.exp(-high)) / (high - low)
+    costs = task.costs.copy()
+    del costs.factors["availability"]
+    add_metric(costs, AVAILABILITY, -slope)
+    return costs, -factor * float(np.exp(-low)) - slope * low
+
+
+def _most_unavailable(task: Task) -> float:
+    costs = Costs.none(task.placement)
+    add_metric(costs, AVAILABILITY, -1.0)
+    return costs.largest + 1e-6
+
+
+def _unavailability(task: Task, nodes: IndexArray | None) -> float:
+    metrics = None if nodes is None else task.judge(nodes)
+    return -1.0 if metrics is None else -on_scale("availability", metrics["availability"])

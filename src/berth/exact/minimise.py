@@ -166,10 +166,12 @@ def _concluded(
 ) -> Solution:
     if bound is not None:
         beyond = (bound - best.objective) * (-1.0 if goal.maximise else 1.0)
-        if beyond > 1e-6 * max(abs(best.objective), 1e-9) + 1e-12:
+        # Floating point can't tell apart what differs by less than this.
+        noise = 1e-9 * (abs(best.objective) + abs(goal.constant)) + 1e-12
+        if beyond > noise:
             raise RuntimeError(f"a plan of {best.objective} is better than the proved bound {bound}")
-        if proved and gap_between(best.objective, bound) <= OPTIMAL_GAP:
-            # What is left is the rounding of the model, far below what counts.
+        if beyond > 0 or (proved and gap_between(best.objective, bound) <= OPTIMAL_GAP):
+            # What is left is rounding, far below what counts.
             bound = best.objective
     gap = None if bound is None else gap_between(best.objective, bound)
     status: Literal["optimal", "feasible"] = (

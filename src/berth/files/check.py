@@ -78,7 +78,7 @@ def _mapping(value: dict[Any, Any], schema: Schema, path: str) -> Iterator[str]:
     prefix = f"{path}." if path else ""
     for key, item in value.items():
         if not isinstance(key, str):
-            yield f"{prefix}{key}: expected a name as the key, found {shown(key)}"
+            yield f"{prefix}{shown(key)}: expected a name as the key"
         elif key in properties:
             yield from mistakes_in(item, properties[key], prefix + key)
         elif others is False:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from berth.files.yaml12 import parse_yaml
 from berth.model import BadInput
 
 LARGEST_BYTES = 64 * 2**20
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_document(path: str | os.PathLike[str]) -> Any:
@@ -50,15 +52,22 @@ def _read_text(file: Path) -> str:
 
 def _parse_json(text: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_without_doubles)
+        data = json.loads(text, object_pairs_hook=_without_doubles)
+        if _HALF_CHARACTER.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
+        return data
+    except BadInput:
+        raise
+    except UnicodeEncodeError:
+        raise BadInput(["no valid JSON: half a character (a lone surrogate such as \\ud800)"]) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise BadInput([f"{where}: no valid JSON: {error.msg}"]) from None
     except RecursionError:
         raise BadInput(["nested too deeply"]) from None
-    except ValueError as error:
+    except ValueError:
         # Python refuses to convert whole numbers of thousands of digits.
-        raise BadInput([f"no valid JSON: {error}"]) from None
+        raise BadInput(["a whole number has thousands of digits"]) from None
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -68,6 +77,21 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise BadInput([f"key {twice!r} is there twice"])
     return mapping
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Fail early: a result that takes long to make should not be lost for want of a folder.
+
+    Raises:
+        BadInput: there is no such folder, or it can't be written to.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise BadInput([f"{file}: can't be written: is a directory"])
+    if not file.parent.is_dir():
+        raise BadInput([f"{file}: can't be written: no folder {str(file.parent)!r}"])
+    if not os.access(file.parent, os.W_OK):
+        raise BadInput([f"{file}: can't be written: permission denied"])
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -86,6 +110,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         if file.exists() and not file.is_file():
             file.write_bytes(content)  # a pipe or a device: there is nothing to put in place
             return
+        file = file.resolve()  # a link stays, what it leads to is replaced
         handle, aside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
         try:
             with os.fdopen(handle, "wb") as stream:

@@ -61,7 +61,7 @@ def _network(network: Document, nodes: dict[str, None], objects: dict[str, None]
             f"network.nodes[{second}].coordinates: {other} dimensions, but {size} at network.nodes[{first}]"
         )
     for name in LINK_FIELDS:
-        yield from _matrix(network.get(name), len(nodes), f"network.{name}")
+        yield from _matrix(network.get(name), len(network["nodes"]), f"network.{name}")
     yield from _links(network, nodes)
 
 
@@ -77,7 +77,8 @@ def _matrix(rows: list[list[Any]] | None, size: int, path: str) -> Iterator[str]
 
 def _links(network: Document, nodes: dict[str, None]) -> Iterator[str]:
     links = network.get("links", [])
-    placed = {node["name"] for node in network["nodes"] if "coordinates" in node}
+    direct = network.get("routing", "direct") == "direct"
+    placed = {node["name"] for node in network["nodes"] if direct and "coordinates" in node}
     position = {name: number for number, name in enumerate(nodes)}
     for number, link in enumerate(links):
         path = f"network.links[{number}]"
@@ -131,9 +132,9 @@ def _operator(
     candidates = operator.get("candidates", [])
     yield from _known(candidates, nodes, path + ".candidates[{}]", "node")
     yield from _doubles(candidates, path + ".candidates[{}]", "a node")
-    priced = operator.get("placement_cost", {})
-    for name in priced:
-        yield from _known([name], nodes, f"{path}.placement_cost.{name}", "node")
+    for name in operator.get("placement_cost", {}):
+        if name not in nodes:
+            yield f"{path}.placement_cost.{name}: no node {did_you_mean(name, nodes)}"
     read = [item["object"] for item in operator.get("reads", ())]
     yield from _known(read, objects, path + ".reads[{}].object", "object")
     yield from _doubles(read, path + ".reads[{}].object", "an object")
@@ -172,7 +173,8 @@ def _streams(application: Document, path: str, operators: dict[str, None]) -> It
         cycle = _cycle(operators, [(stream["from"], stream["to"]) for stream in streams])
         if cycle:
             number = next(k for k, s in enumerate(streams) if (s["from"], s["to"]) == tuple(cycle[:2]))
-            yield f"{path}.streams[{number}]: part of a cycle ({' -> '.join(cycle)})"
+            way = " -> ".join(cycle if len(cycle) <= 10 else [*cycle[:8], "...", cycle[-1]])
+            yield f"{path}.streams[{number}]: part of a cycle ({way})"
         yield from _too_many_pairs(application, path)
 
 
@@ -196,18 +198,18 @@ def _cycle(operators: dict[str, None], edges: list[tuple[str, str]]) -> list[str
             waiting[receiver] -= 1
             if not waiting[receiver]:
                 ready.append(receiver)
-    left = {name for name, count in waiting.items() if count}
+    left = {name: None for name, count in waiting.items() if count}
     if not left:
         return None
     # Whoever is left has a predecessor that is left: walking backwards must meet itself.
-    before = {receiver: sender for sender, receiver in edges if sender in left and receiver in left}
-    name = next(iter(left & before.keys()))
-    seen: list[str] = []
+    before = {receiver: sender for sender, receiver in edges if sender in left}
+    name = next(iter(left))
+    seen: dict[str, None] = {}
     while name not in seen:
-        seen.append(name)
+        seen[name] = None
         name = before[name]
-    around = [*seen[seen.index(name) :], name]
-    return around[::-1]
+    way = list(seen)
+    return [name, *reversed(way[way.index(name) :])]
 
 
 def _objective(document: Document) -> Iterator[str]:

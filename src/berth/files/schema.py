@@ -39,7 +39,8 @@ AMOUNT: Schema = {"type": "number", "minimum": 0}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 BOOLEAN: Schema = {"type": "boolean"}
 TEXT: Schema = {"type": "string"}
-NAME: Schema = {"type": "string", "pattern": r"^[^/#\s]+$"}
+# Python's $ also matches before a line break at the end
+NAME: Schema = {"type": "string", "pattern": r"^[^/#\s]+$(?!\n)"}
 NAMES = _list(NAME, least=1)
 LABELS = _map({"type": ["string", "number", "boolean"]})
 OBJECTIVE_KEYS = [metric.name for metric in METRICS]

@@ -21,7 +21,8 @@ _OCTAL = re.compile(r"0o[0-7]+")
 _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL = re.compile(r"([-+]?\.(inf|Inf|INF))|(\.(nan|NaN|NAN))")
-_TAGS = {"tag:yaml.org,2002:str": str, "tag:yaml.org,2002:int": int, "tag:yaml.org,2002:float": float}
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_NUMBER_TAGS = {"tag:yaml.org,2002:int": int, "tag:yaml.org,2002:float": (int, float)}
 
 
 def parse_yaml(text: str) -> Any:
@@ -126,13 +127,20 @@ def _place(event: Any) -> str:
 def _scalar(event: Any) -> Any:
     text: str = event.value
     if event.tag is not None and event.tag != "!":
-        if event.tag not in _TAGS:
-            raise BadInput([f"{_place(event)}: tag {event.tag!r} is not allowed"])
-        try:
-            return _TAGS[event.tag](text)
-        except ValueError:
-            raise BadInput([f"{_place(event)}: {text!r} does not fit its tag"]) from None
+        return _tagged(event.tag, text, event)
     return text if not event.implicit[0] else _plain(text)
+
+
+def _tagged(tag: str, text: str, event: Any) -> Any:
+    """A scalar that says itself whether it is text or a number."""
+    if tag == _TEXT_TAG:
+        return text
+    if tag not in _NUMBER_TAGS:
+        raise BadInput([f"{_place(event)}: tag {tag!r} is not allowed"])
+    value = _plain(text)
+    if isinstance(value, bool) or not isinstance(value, _NUMBER_TAGS[tag]):
+        raise BadInput([f"{_place(event)}: {text!r} does not fit its tag"])
+    return value
 
 
 def _plain(text: str) -> Any:

@@ -192,6 +192,23 @@ class InstanceGraph:
             allowed.append(found[key])
         return allowed
 
+    def may_run_on(self, instances: IndexArray, nodes: IndexArray) -> BoolArray:
+        """Whether each of some instances may run on the node beside it."""
+        group, allowed = self._allowed_pairs
+        wanted = group[self.operator_of[instances]] * len(self._network.nodes) + nodes
+        found = np.minimum(np.searchsorted(allowed, wanted), len(allowed) - 1)
+        return np.asarray(allowed[found] == wanted) if len(allowed) else np.zeros(len(wanted), dtype=bool)
+
+    @cached_property
+    def _allowed_pairs(self) -> tuple[IndexArray, IndexArray]:
+        """Operators by what they may run on, and all pairs of such a group and a node, as sorted numbers."""
+        groups: dict[int, int] = {}
+        group = [groups.setdefault(id(nodes), len(groups)) for nodes in self.allowed_nodes]
+        distinct = {id(nodes): nodes for nodes in self.allowed_nodes}
+        size = len(self._network.nodes)
+        parts = [groups[key] * size + nodes for key, nodes in distinct.items()]
+        return np.array(group, dtype=np.intp), np.concatenate(parts)
+
     def _required_labels(self) -> list[list[tuple[str, str]]]:
         required: list[list[tuple[str, str]]] = [[] for _ in self.operators]
         for application in self._applications:

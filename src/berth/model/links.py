@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from scipy.sparse.csgraph import dijkstra
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
+TIE = 1e-12
+"""Paths whose delays differ by less, relatively, are equally long: sums of floats are not exact."""
 LINK_FIELDS = ("delay_ms", "availability", "bandwidth_bytes_per_s", "cost", "price_per_gb")
 
 
@@ -31,7 +34,7 @@ class LinkTable:
     next_hop: IndexArray | None = None
     """With routing: the node after u on the way from u to v; -1 where no path is."""
 
-    @property
+    @cached_property
     def connected(self) -> NDArray[np.bool_]:
         """Whether a stream can go from u to v (always, from a node to itself)."""
         return ~np.isnan(self.delay_ms)
@@ -59,14 +62,18 @@ class LinkTable:
         return np.concatenate(flows or [none]), np.concatenate(links or [none])
 
 
-def direct_links(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None) -> LinkTable:
+def direct_links(
+    given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None, half_duplex: bool
+) -> LinkTable:
     """The table where every entry is a link of its own."""
-    return _table(_filled(given, coordinate_delay), None, None)
+    return _table(_filled(given, coordinate_delay, half_duplex), None, None)
 
 
-def routed_links(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None) -> LinkTable:
+def routed_links(
+    given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None, half_duplex: bool
+) -> LinkTable:
     """The table where links are physical and a logical link is the path of least delay."""
-    physical = _filled(given, None)
+    physical = _filled(given, None, half_duplex)
     next_hop, hops = _routes(physical["delay_ms"])
     logical = _along_routes(physical, next_hop, hops)
     if coordinate_delay is not None:
@@ -76,8 +83,13 @@ def routed_links(given: Mapping[str, FloatArray], coordinate_delay: FloatArray |
     return _table(logical, physical["bandwidth_bytes_per_s"], next_hop)
 
 
-def _filled(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None) -> dict[str, FloatArray]:
-    """The given fields with defaults in the gaps and where no link is; a node's link to itself is perfect."""
+def _filled(
+    given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None, half_duplex: bool
+) -> dict[str, FloatArray]:
+    """The given fields with defaults in the gaps and where no link is; a node's link to itself is perfect.
+
+    With half duplex the smaller of a link's two bandwidths holds both ways.
+    """
     delay = given["delay_ms"].copy()
     if coordinate_delay is not None:
         gaps = np.isnan(delay)
@@ -93,6 +105,9 @@ def _filled(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None
         for name, value in defaults.items()
     }
     fields["delay_ms"] = delay
+    if half_duplex:
+        bandwidth = fields["bandwidth_bytes_per_s"]
+        fields["bandwidth_bytes_per_s"] = np.minimum(bandwidth, bandwidth.T)
     perfect = {"availability": 1.0, "bandwidth_bytes_per_s": np.inf}
     for name, values in fields.items():
         np.fill_diagonal(values, perfect.get(name, 0.0))
@@ -102,34 +117,37 @@ def _filled(given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None
 def _routes(delay: FloatArray) -> tuple[IndexArray, IndexArray]:
     """Next hops and hop counts of the paths of least delay; ties by fewer hops, then node order.
 
-    Delay and hops go into one whole number (exact in a float), so that ties are seen as ties.
+    Both are -1 where there is no path.
     """
     size = len(delay)
-    weights = _whole_weights(delay)
-    neighbours = np.where(np.isnan(weights), 0.0, weights)
-    distance = np.asarray(dijkstra(csr_array(neighbours)))
+    here, there = np.nonzero(~np.isnan(delay) & ~np.eye(size, dtype=bool))
+    links = csr_array((delay[here, there], (here, there)), shape=(size, size))
+    distance = np.asarray(dijkstra(links))
+    latest = distance * (1.0 + TIE)
+    useful = delay[here, there] <= latest[here, there]
+    here, there = here[useful], there[useful]
+    length = delay[here, there]
     next_hop = np.full((size, size), -1, dtype=np.intp)
-    for start in range(size):
-        adjacent = np.flatnonzero(neighbours[start])
-        if len(adjacent):
-            through = neighbours[start, adjacent][:, None] + distance[adjacent]
-            tight = (through == distance[start]) & np.isfinite(distance[start])
-            found = tight.any(axis=0)
-            next_hop[start, found] = adjacent[tight.argmax(axis=0)][found]
-    np.fill_diagonal(next_hop, np.arange(size))
-    hops = np.where(np.isfinite(distance), np.mod(np.where(np.isfinite(distance), distance, 0), size), -1)
-    return next_hop, hops.astype(np.intp)
+    hops = np.full((size, size), -1, dtype=np.intp)
+    for goal in range(size):
+        onward = (length + distance[there, goal] <= latest[here, goal]) & np.isfinite(distance[here, goal])
+        next_hop[:, goal], hops[:, goal] = _fewest_hops(size, goal, here[onward], there[onward])
+    return next_hop, hops
 
 
-def _whole_weights(delay: FloatArray) -> FloatArray:
-    """Delays in whole units of a power of ten, times the number of nodes, plus one for the hop."""
-    size = len(delay)
-    off_diagonal = delay.copy()
-    np.fill_diagonal(off_diagonal, np.nan)
-    longest = float(np.nansum(np.nanmax(np.nan_to_num(off_diagonal, nan=0.0), axis=1))) or 1.0
-    room = 2.0**52 / (size + 1)
-    digits = int(np.floor(np.log10(room / longest)))
-    return np.asarray(np.round(off_diagonal * 10.0 ** min(digits, 9)) * size + 1.0)
+def _fewest_hops(size: int, goal: int, here: IndexArray, there: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Every node's next hop and hops to a goal over some links, which are in node order."""
+    next_hop = np.full(size, -1, dtype=np.intp)
+    hops = np.full(size, -1, dtype=np.intp)
+    next_hop[goal], hops[goal] = goal, 0
+    count = 0
+    while (hops == count).any():
+        joining = np.flatnonzero((hops[there] == count) & (hops[here] < 0))
+        nodes, first = np.unique(here[joining], return_index=True)
+        next_hop[nodes] = there[joining[first]]
+        count += 1
+        hops[nodes] = count
+    return next_hop, hops
 
 
 def _along_routes(
@@ -137,10 +155,11 @@ def _along_routes(
 ) -> dict[str, FloatArray]:
     """Add delay, cost and price along every path, multiply availability, take the least bandwidth."""
     size = len(next_hop)
-    start = {"availability": 1.0, "bandwidth_bytes_per_s": np.inf, "cost": 0.0, "price_per_gb": 0.0}
+    start = {"availability": 1.0, "bandwidth_bytes_per_s": np.inf, "price_per_gb": 0.0}
     join = {"availability": np.multiply, "bandwidth_bytes_per_s": np.minimum}
     logical = {name: np.full((size, size), start.get(name, np.nan)) for name in LINK_FIELDS}
-    np.fill_diagonal(logical["delay_ms"], 0.0)
+    for name in ("delay_ms", "cost"):
+        np.fill_diagonal(logical[name], 0.0)
     for count in range(1, int(hops.max(initial=0)) + 1):
         here, goal = np.nonzero(hops == count)
         following = next_hop[here, goal]

@@ -103,10 +103,8 @@ class Network:
     @cached_property
     def table(self) -> LinkTable:
         """Delay, availability, bandwidth, cost and price between every two nodes."""
-        given = self._given_fields()
-        if self.routing == "shortest_path":
-            return routed_links(given, self._coordinate_delays())
-        return direct_links(given, self._coordinate_delays())
+        build = routed_links if self.routing == "shortest_path" else direct_links
+        return build(self._given_fields(), self._coordinate_delays(), self.duplex == "half")
 
     def _given_fields(self) -> dict[str, FloatArray]:
         """The fields of links laid over the matrices; NaN where neither has a value."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.evaluation.feasibility import TOLERANCE, amount, apart_place_of
-from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.pairs import PairVariables
 from berth.exact.cpsat.times import ArrivalTimes
@@ -137,7 +137,7 @@ class CpSatModel:
         for resource, demand in self.placement.block_demand.items():
             there = self.placement.capacity[resource]
             for node, terms in self._terms_by_node(demand).items():
-                text = f"node {self._name(node)}: {resource} {amount(there[node])}"
+                text = f"node {self._name(node)}: at most {resource} {amount(there[node])}"
                 self.limit(f"{resource} of the nodes", text, terms, float(there[node]))
 
     def _add_processors(self) -> None:
@@ -179,14 +179,14 @@ class CpSatModel:
         for link, terms in self.pairs.crossings(bandwidth, half).items():
             sender, receiver = divmod(link, size)
             there = float(bandwidth[sender, receiver])
-            text = f"link {self._name(sender)} {arrow} {self._name(receiver)}: {amount(there)} bytes/s"
+            text = f"link {self._name(sender)} {arrow} {self._name(receiver)}: at most {amount(there)} bytes/s"
             self.limit("bandwidth", text, terms(), there)
 
     def _add_cards(self) -> None:
         network = self.placement.network
         for node in np.flatnonzero(np.isfinite(network.nic_bytes_per_s)).tolist():
             there = float(network.nic_bytes_per_s[node])
-            text = f"node {self._name(node)}: network card {amount(there)} bytes/s"
+            text = f"node {self._name(node)}: network card of at most {amount(there)} bytes/s"
             self.limit("network cards", text, self.pairs.leaving(node, there), there)
 
     def _add_ports(self) -> None:
@@ -220,7 +220,7 @@ class CpSatModel:
             most = -float(np.log(application.min_availability))
             # A factor beyond twice the limit breaks it alone; how far beyond does not matter.
             factor = FINE / max(2 * most, 1e-6)
-            terms = self.unavailability(factor, number, 2 * most + 1e-6)
+            terms = self._unavailability(factor, number, 2 * most + 1e-6)
             least = amount(application.min_availability)
             text = f"application {application.name}: availability at least {least}"
             expression = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])
@@ -228,24 +228,19 @@ class CpSatModel:
             if terms:
                 self.add("availability", text, expression <= bound)
 
-    def unavailability(
-        self, factor: float, application: int | None = None, ceiling: float = np.inf
+    def _unavailability(
+        self, factor: float, application: int, ceiling: float
     ) -> list[tuple[Any, int]]:
-        """Minus the logarithm of the availability (of one application), in units of 1 / factor."""
-        metric = METRIC_BY_NAME["availability"]
-        assert isinstance(metric, AdditiveMetric)
+        """Minus the logarithm of an application's availability, in units of 1 / factor, parts capped."""
         costs = Costs.none(self.placement)
-        add_metric(costs, metric, -1.0)
+        add_metric(costs, AVAILABILITY, -1.0)
         graph, terms = self.placement.graph, []
         for block, numbers in enumerate(self.placement.blocks):
-            if application in (None, graph.application_of[numbers[0]]):
+            if graph.application_of[numbers[0]] == application:
                 units = np.round(np.minimum(costs.block[block], ceiling) * factor).astype(np.int64).tolist()
                 terms += [(v, w) for v, w in zip(self.x[block], units, strict=True) if w]
         for number, edge in enumerate(self.placement.edges):
             weights = costs.edge[number]
-            if weights is not None and application in (
-                None,
-                graph.application_of[self.placement.blocks[edge.first][0]],
-            ):
+            if weights is not None and graph.application_of[self.placement.blocks[edge.first][0]] == application:
                 terms += self.pairs.cost_terms(number, np.minimum(weights, ceiling), factor)
         return terms

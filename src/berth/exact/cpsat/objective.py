@@ -1,10 +1,11 @@
-"""An objective in whole numbers: block, edge and node costs, worst paths, the fullest link, a product."""
+"""An objective in whole numbers: block, edge and node costs, worst paths, the fullest link."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.exact.costs import Costs
@@ -13,21 +14,15 @@ from berth.exact.cpsat.times import ArrivalTimes
 from berth.exact.cpsat.whole import FINE, decimal_factor
 from berth.exact.paths import PathTimes
 
+FloatArray = NDArray[np.float64]
+
 PATH_METRICS = {"response_time": False, "loaded_response_time": True}
-SLOPE = 2**16
-"""How finely the slope of a chord is divided."""
 
 
 class Objective:
     """Minimises costs in a model; turns the solver's whole-number bound back into a real one."""
 
-    def __init__(
-        self,
-        model: CpSatModel,
-        costs: Costs,
-        breakpoints: list[float] | None = None,
-        ceiling: float = np.inf,
-    ) -> None:
+    def __init__(self, model: CpSatModel, costs: Costs, ceiling: float = np.inf) -> None:
         """A plan of costs up to the ceiling is known: beyond it, costs need not be told apart."""
         self._model = model
         self._ceiling = ceiling * (1 + 1e-6) if costs.nonnegative else np.inf
@@ -37,17 +32,15 @@ class Objective:
             for name, loaded in PATH_METRICS.items()
             if name in costs.factors
         }
-        self._exact = True
         self.factor = self._factor()
         self._terms: list[tuple[Any, int]] = []
-        self._rounded = 0
+        self._slack = 0.0
+        """The most that rounding can have added to any plan's whole-number objective."""
         self._add_sums()
         for name, times in self._paths.items():
             self._add_path(costs.factors[name], times)
         if "bandwidth_max" in costs.factors:
             self._add_fullest_link(costs.factors["bandwidth_max"])
-        if "availability" in costs.factors:
-            self._add_product(-costs.factors["availability"], breakpoints or [])
         model.cp.minimize(self._expression)
 
     @property
@@ -64,8 +57,7 @@ class Objective:
 
     def real(self, bound: float) -> float:
         """A lower bound on the real objective from one on the whole-number objective."""
-        slack = 0.0 if self._exact else 0.5 * self._rounded + 1.0
-        return (bound - slack) / self.factor
+        return (bound - self._slack) / self.factor
 
     def _factor(self) -> float:
         """Units per one of the objective: a power of ten if that makes all costs whole, else very fine."""
@@ -75,31 +67,34 @@ class Objective:
             decimal = decimal_factor(costs.node, *costs.block, *edges)
             if decimal is not None and costs.largest * decimal < FINE:
                 return decimal
-        self._exact = False
         largest = costs.largest
         for name, times in self._paths.items():
             largest += abs(costs.factors[name]) * times.horizon
         largest = min(largest, self._ceiling)
-        largest += abs(costs.factors.get("availability", 0.0))
         largest += abs(costs.factors.get("bandwidth_max", 0.0))
         return FINE / max(largest, 1e-12)
 
     def _add_sums(self) -> None:
         model, costs = self._model, self._costs
         for block, weights in enumerate(costs.block):
+            self._slack += self._rounding(weights)
             whole = np.round(weights * self.factor).astype(np.int64).tolist()
-            self._add((v, c) for v, c in zip(model.x[block], whole, strict=True) if c)
+            self._terms += [(v, c) for v, c in zip(model.x[block], whole, strict=True) if c]
         for number, matrix in enumerate(costs.edge):
             if matrix is not None:
-                self._add(model.pairs.cost_terms(number, matrix, self.factor))
-        hosting = {node for places in model.at for node in places}
-        for node in sorted(hosting):
+                self._slack += self._rounding(matrix)
+                self._terms += model.pairs.cost_terms(number, matrix, self.factor)
+        hosting = sorted({node for places in model.at for node in places})
+        for node in hosting:
             if costs.node[node]:
-                self._add([(model.used(node), round(costs.node[node] * self.factor))])
+                self._slack += self._rounding(costs.node[node : node + 1])
+                self._terms.append((model.used(node), round(costs.node[node] * self.factor)))
 
-    def _add(self, terms: Any) -> None:
-        self._terms += terms
-        self._rounded = len(self._terms)
+    def _rounding(self, amounts: FloatArray) -> float:
+        """The most that rounding changes one of some amounts; the last digits of a float don't count."""
+        scaled = amounts * self.factor
+        change = float(np.abs(np.round(scaled) - scaled).max(initial=0.0))
+        return change if change > 1e-9 * max(1.0, float(np.abs(scaled).max(initial=0.0)) * 1e-3) else 0.0
 
     def _add_path(self, factor: float, times: PathTimes) -> None:
         """The worst path, in units of the objective, so that no rounding comes between."""
@@ -107,8 +102,8 @@ class Objective:
         worst = self._model.cp.new_int_var(0, arrivals.horizon, "")
         for end in arrivals.ends():
             self._model.cp.add(worst >= end)
-        self._add([(worst, 1)])
-        self._rounded += arrivals.rounding
+        self._terms.append((worst, 1))
+        self._slack += arrivals.depth
 
     def _add_fullest_link(self, factor: float) -> None:
         """The highest share of a link's bandwidth in use."""
@@ -126,36 +121,5 @@ class Objective:
                 shares = [min(round(rate / there * scale), int(scale) + 1000) for _, rate in crossing]
                 load = cp_model.LinearExpr.weighted_sum([v for v, _ in crossing], shares)
                 self._model.cp.add(highest >= load)
-        self._add([(highest, 1)])
-
-    def _add_product(self, factor: float, breakpoints: list[float]) -> None:
-        """Minus a factor times the availability itself, for raw sums.
-
-        The availability is the exponential of a sum. Chords between breakpoints lie above it, so the
-        solver's bound holds, and the bound is exact at the breakpoints.
-        """
-        cp, scale = self._model.cp, factor * self.factor
-        unit = FINE / 64
-        terms = self._model.unavailability(unit)
-        most = sum(max(0, c) for _, c in terms)
-        sum_of_logs = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])
-        unavailability = cp.new_int_var(0, max(1, int(most)), "")
-        cp.add(unavailability >= sum_of_logs)
-        top = int(np.ceil(scale))
-        value = cp.new_int_var(0, top, "")
-        ends = np.unique([0.0, *np.linspace(0.0, 3.0, 25), *breakpoints, max(4.0, most / unit)])
-        pieces = []
-        for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            piece = cp.new_bool_var("")
-            pieces.append(piece)
-            # The slope is rounded towards level and the height up: the chord stays above the curve.
-            slope = (np.exp(-low) - np.exp(-high)) / (high - low) * scale / unit
-            whole_slope = int(np.floor(slope * SLOPE))
-            height = int(np.ceil(np.exp(-low) * scale)) * SLOPE
-            start = int(np.floor(low * unit))
-            cp.add(value * SLOPE <= height - whole_slope * (unavailability - start)).only_enforce_if(piece)
-            cp.add(unavailability >= start).only_enforce_if(piece)
-            cp.add(unavailability <= int(np.ceil(high * unit))).only_enforce_if(piece)
-        cp.add_exactly_one(pieces)
-        self._add([(value, -1)])
-        self._rounded += len(terms) + 2
+        self._terms.append((highest, 1))
+        self._slack += 0.5 * len(self._costs.placement.edges) * 2

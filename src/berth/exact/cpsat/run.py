@@ -32,6 +32,10 @@ class Run:
     seconds: float
 
 
+SECONDS_PER_WORK = 5.0
+"""No unit of deterministic work takes so long, unless the solver goes in circles."""
+
+
 @dataclass(frozen=True)
 class SolverOptions:
     """How the solver works; the same options and seed give the same run."""
@@ -64,6 +68,8 @@ def run(
     tell: Callable[[float | None, float], None] = lambda objective, bound: None,
 ) -> Run:
     """Solve a model within a budget."""
+    if options.work is not None:
+        budget = budget.part(1.0, most=SECONDS_PER_WORK * options.work)
     if hint is not None:
         for block, node in enumerate(hint.tolist()):
             if len(model.at[block]) > 1:
@@ -94,9 +100,6 @@ def solver_for(budget: Budget, options: SolverOptions) -> cp_model.CpSolver:
     if options.work is not None:
         parameters.max_deterministic_time = options.work
     parameters.catch_sigint_signal = False
-    # Inclusion detection in the presolve of CP-SAT 9.15 cuts off optima of models like ours, with
-    # implied linear rows on both ends of a stream and an order among equals; tests/exact has a case.
-    parameters.presolve_inclusion_work_limit = 0
     if budget.remaining < float("inf"):
         parameters.max_time_in_seconds = max(0.01, budget.remaining)
     return solver

@@ -52,6 +52,17 @@ class ArrivalTimes:
             self._model.cp.add(arrival >= self._arrival[sender] + self._own[sender] + self._delay(pair))
         return arrival
 
+    @property
+    def depth(self) -> int:
+        """The most units that rounding, half a unit for each time, can have added to a path."""
+        longest: dict[int, int] = {}
+        graph = self._times.placement.graph
+        for number in self._instances:
+            before = [longest[int(graph.pair_sender[pair])] for pair in self._times.incoming[number]]
+            longest[number] = max(before, default=0) + 1
+        crowd = len(graph) if self._times.loaded else 1
+        return max(longest.values(), default=0) * (1 + crowd) // 2 + 1
+
     def ends(self) -> list[Any]:
         """Expressions for when instances that send nothing are done, and valid bounds on the last of them."""
         expressions = []

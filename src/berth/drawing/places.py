@@ -1,0 +1,115 @@
+"""Where the nodes of a network are on paper: distances between them stand for delays."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
+
+from berth.model import Network
+
+FloatArray = NDArray[np.float64]
+
+DECIMALS = 6
+"""Places are rounded to so many, so that the last bits of a computation don't change a picture."""
+NEAREST = 0.02
+"""Nodes nearer than this share of the longest distance are taken to be so far apart."""
+STRESS_ROUNDS = 80
+LARGEST_IMPROVED = 400
+"""Networks of more nodes are only scaled: it takes time, and nobody sees the difference."""
+
+
+def node_places(network: Network) -> FloatArray:
+    """A point for every node, in ms: its coordinates where all have them, or else from the delays."""
+    coordinates = [node.coordinates for node in network.nodes if node.coordinates is not None]
+    if len(coordinates) == len(network.nodes):
+        return np.round(_flattened(np.array(coordinates, dtype=np.float64)), DECIMALS)
+    distance = _distances(network.table.delay_ms)
+    return np.round(_with_less_stress(_from_distances(distance), distance), DECIMALS)
+
+
+def _flattened(points: FloatArray) -> FloatArray:
+    """Points of any dimension in two: along the two directions in which they differ most."""
+    if points.shape[1] == 2:
+        return points
+    centred = points - points.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    return _two_columns(_with_fixed_signs(centred @ directions[:2].T))
+
+
+def _distances(delay: FloatArray) -> FloatArray:
+    """The mean of both ways; where neither is known, the shortest path or else the longest of all."""
+    both = np.stack([delay, delay.T])
+    known = ~np.isnan(both)
+    count = known.sum(axis=0)
+    mean = np.where(known, both, 0.0).sum(axis=0) / np.maximum(count, 1)
+    distance = np.where(count > 0, mean, np.inf)
+    np.fill_diagonal(distance, 0.0)
+    if np.isinf(distance).any():
+        along = shortest_path(csgraph_from_dense(distance, null_value=np.inf), directed=False)
+        distance = np.where(np.isinf(distance), along, distance)
+    reached = np.isfinite(distance)
+    longest = float(distance[reached].max(initial=0.0)) or 1.0
+    return np.where(reached, distance, longest)
+
+
+def _from_distances(distance: FloatArray) -> FloatArray:
+    """Classical multidimensional scaling (Torgerson 1952) to two dimensions."""
+    size = len(distance)
+    squares = distance**2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
+    values, vectors = eigh(-centred / 2.0, subset_by_index=[max(size - 2, 0), size - 1])
+    scaled = vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
+    return _two_columns(_with_fixed_signs(scaled))
+
+
+def _with_less_stress(points: FloatArray, distance: FloatArray) -> FloatArray:
+    """Stress majorisation (Gansner, Koren and North 2004): near nodes get their true distances, too.
+
+    Scaling alone lets fall together what differs only in a third dimension.
+    """
+    if len(points) > LARGEST_IMPROVED:
+        return points
+    shortest = NEAREST * float(distance.max(initial=0.0)) or 1.0
+    weight = 1.0 / np.maximum(distance, shortest) ** 2
+    np.fill_diagonal(weight, 0.0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    inverse = np.linalg.pinv(laplacian, hermitian=True)
+    for _ in range(STRESS_ROUNDS):
+        away = np.linalg.norm(points[:, None] - points[None, :], axis=-1)
+        pull = weight * distance / np.where(away > 0.0, away, np.inf)
+        points = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ points)
+    return points
+
+
+def _with_fixed_signs(points: FloatArray) -> FloatArray:
+    """Points mirrored so that the value furthest from zero in each column is above zero."""
+    furthest = np.abs(np.round(points, DECIMALS)).argmax(axis=0)
+    signs = np.where(points[furthest, np.arange(points.shape[1])] < 0.0, -1.0, 1.0)
+    return np.asarray(points * signs)
+
+
+def _two_columns(points: FloatArray) -> FloatArray:
+    return np.pad(points, ((0, 0), (0, 2 - points.shape[1])))
+
+
+def spread(points: FloatArray, radii: FloatArray, rounds: int = 60) -> FloatArray:
+    """Move discs apart, as little as helps, until they overlap no more (or the rounds are over)."""
+    moved = points.copy()
+    apart = radii[:, None] + radii[None, :]
+    np.fill_diagonal(apart, 0.0)
+    number = np.arange(len(points))
+    # Two discs on one spot have no direction away from each other: their numbers give them one.
+    angle = number[:, None] * 2.4 - number[None, :] * 2.4 + np.where(number[:, None] > number, 0.0, np.pi)
+    for _ in range(rounds):
+        away = moved[:, None, :] - moved[None, :, :]
+        distance = np.hypot(away[..., 0], away[..., 1])
+        lacking = np.maximum(apart - distance, 0.0)
+        if not lacking.any():
+            break
+        same = distance < 1e-9
+        unit = away / np.where(same, 1.0, distance)[..., None]
+        unit[same] = np.stack([np.cos(angle[same]), np.sin(angle[same])], axis=-1)
+        moved += (unit * (lacking / 2.0)[..., None]).sum(axis=1)
+    return moved

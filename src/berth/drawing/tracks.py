@@ -1,0 +1,105 @@
+"""Between two layers of a text drawing: which vertical lines there are, and in which columns.
+
+Senders with the same receivers share a net: a vertical line on a track of its own that all of them reach
+from the left and all the receivers from the right. A drawing is clear when no horizontal part of a net
+lies on that of another one that it has nothing to do with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+
+@dataclass(frozen=True)
+class Net:
+    """Every one of the senders sends to every one of the receivers."""
+
+    senders: tuple[int, ...]
+    receivers: tuple[int, ...]
+
+    def span(self, rows: Mapping[int, int]) -> tuple[int, int]:
+        """The highest and the lowest row that it reaches."""
+        reached = [rows[vertex] for vertex in (*self.senders, *self.receivers)]
+        return min(reached), max(reached)
+
+
+def nets_between(layer: Sequence[int], after: Mapping[int, list[int]]) -> list[Net]:
+    """The nets to the right of a layer."""
+    senders: dict[tuple[int, ...], list[int]] = {}
+    for vertex in layer:
+        if after[vertex]:
+            senders.setdefault(tuple(sorted(after[vertex])), []).append(vertex)
+    return [Net(tuple(group), receivers) for receivers, group in senders.items()]
+
+
+def tracks(nets: Sequence[Net], rows: Mapping[int, int]) -> list[int | None] | None:
+    """The track of every net, from the left; None for one on a single row.
+
+    Nothing at all where the rows don't allow a clear drawing.
+    """
+    left_of = {number: _ending_before(nets, number, rows) for number in _by_direction(nets, rows)}
+    try:
+        order = list(TopologicalSorter(left_of).static_order())
+    except CycleError:
+        return None
+    found: list[int | None] = [None] * len(nets)
+    taken: list[list[tuple[int, int]]] = []
+    for number in order:
+        high, low = nets[number].span(rows)
+        if high < low:
+            left = [track for other in left_of[number] if (track := found[other]) is not None]
+            found[number] = _free_track(taken, max(left, default=-1) + 1, high, low)
+    return found
+
+
+def _ending_before(nets: Sequence[Net], number: int, rows: Mapping[int, int]) -> list[int]:
+    """The nets that must be to the left of one.
+
+    A sender's line ends at its net's track. A net that goes on to a receiver on the same row must begin
+    to the right of that, unless the sender sends there, too.
+    """
+    return [
+        other
+        for other, ending in enumerate(nets)
+        if {rows[sender] for sender in ending.senders}
+        & {rows[receiver] for receiver in nets[number].receivers if receiver not in ending.receivers}
+    ]
+
+
+def _by_direction(nets: Sequence[Net], rows: Mapping[int, int]) -> list[int]:
+    """Nets that go down from the lowest to the highest, then those that go up: so they cross less."""
+
+    def key(number: int) -> tuple[bool, int]:
+        senders = [rows[vertex] for vertex in nets[number].senders]
+        receivers = [rows[vertex] for vertex in nets[number].receivers]
+        up = sum(receivers) / len(receivers) < sum(senders) / len(senders)
+        return up, min(senders) if up else -max(senders)
+
+    return sorted(range(len(nets)), key=key)
+
+
+def _free_track(taken: list[list[tuple[int, int]]], first: int, high: int, low: int) -> int:
+    """The leftmost track from the first on where the rows from high to low are free; it takes them."""
+    track = first
+    while track < len(taken) and any(high <= end + 1 and start <= low + 1 for start, end in taken[track]):
+        track += 1
+    taken.extend([] for _ in range(len(taken), track + 1))
+    taken[track].append((high, low))
+    return track
+
+
+def dodged(
+    layer: Sequence[int], rows: Mapping[int, int], heights: Sequence[int], taken: set[int]
+) -> dict[int, int]:
+    """New rows for a layer, the same or further down, with none of them on a row that is taken."""
+    found: dict[int, int] = {}
+    free_from = 0
+    for vertex in layer:
+        row = max(rows[vertex], free_from)
+        while row in taken:
+            row += 1
+        found[vertex] = row
+        free_from = row + heights[vertex]
+    return found

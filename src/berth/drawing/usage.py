@@ -1,0 +1,146 @@
+"""How much of every node and every link a plan uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.drawing.amounts import quantity
+from berth.evaluation import Situation
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeUse:
+    """What all nodes give of one thing, against what they have of it for operators."""
+
+    label: str
+    needed: FloatArray
+    there: FloatArray
+    shown: Callable[[float], str] | None
+    """How an amount of it is written; None: only the share counts."""
+
+
+@dataclass(frozen=True)
+class LinkUse:
+    """What crosses a (physical) link."""
+
+    sender: int
+    receiver: int
+    bytes_per_s: float
+    complete: bool
+    """False: a stream of unknown rate crosses it, too."""
+    delay_ms: float
+    """NaN: there is no link."""
+    bandwidth: float
+    both_ways: bool
+
+    @property
+    def share(self) -> float:
+        """The part of the bandwidth in use; 0 where it is unlimited."""
+        if self.bytes_per_s == 0.0:
+            return 0.0
+        return self.bytes_per_s / self.bandwidth if self.bandwidth > 0.0 else np.inf
+
+
+def node_uses(situation: Situation) -> list[NodeUse]:
+    """Every resource that somebody demands; busy processors and network cards where they are limited."""
+    network = situation.network
+    uses = [
+        NodeUse(resource, needed, network.capacity(resource), quantity)
+        for resource, needed in _resources(situation).items()
+    ]
+    if any(application.throughput_per_s is not None for application in situation.problem.applications):
+        uses.append(NodeUse("busy", _busy(situation), np.ones(len(network.nodes)), None))
+    if np.isfinite(network.nic_bytes_per_s).any():
+        uses.append(NodeUse("card B/s", _sent_and_received(situation), network.nic_bytes_per_s, quantity))
+    return uses
+
+
+def _resources(situation: Situation) -> dict[str, FloatArray]:
+    """What each node's instances need of each resource; a container takes its whole capacity."""
+    graph, plan = situation.graph, situation.plan
+    packed = np.array([_is_packed(situation, number) for number in range(len(graph))], dtype=bool)
+    nodes = situation.node_of[situation.computations[0]]
+    needed = {}
+    for resource in graph.resources:
+        demand = np.where(packed, 0.0, graph.demand(resource))[situation.running]
+        needed[resource] = _per_node(situation, nodes, situation.per_computation(demand))
+    homes = {plan.containers[graph.names[n]]: n for n in situation.running.tolist() if packed[n]}
+    for number in homes.values():
+        container = situation.problem.applications[graph.application_of[number]].containers
+        for resource, size in (container.capacity if container else {}).items():
+            total = needed.setdefault(resource, np.zeros(len(situation.network.nodes)))
+            total[situation.node_of[number]] += size
+    return needed
+
+
+def _is_packed(situation: Situation, instance: int) -> bool:
+    application = situation.problem.applications[situation.graph.application_of[instance]]
+    return application.containers is not None and situation.graph.names[instance] in situation.plan.containers
+
+
+def _busy(situation: Situation) -> FloatArray:
+    nodes = situation.node_of[situation.computations[0]]
+    return _per_node(situation, nodes, np.nan_to_num(situation.busy_share))
+
+
+def _sent_and_received(situation: Situation) -> FloatArray:
+    total = np.zeros(len(situation.network.nodes))
+    for flows in (situation.flows, situation.downloads):
+        for ends in (flows.sender, flows.receiver):
+            total += _per_node(situation, ends, np.nan_to_num(flows.rate))
+    return total
+
+
+def _per_node(situation: Situation, nodes: NDArray[np.intp], values: FloatArray) -> FloatArray:
+    return np.bincount(nodes, values, minlength=len(situation.network.nodes)).astype(np.float64)
+
+
+def link_uses(situation: Situation) -> list[LinkUse]:
+    """The links in use, the busiest first: by the share of their bandwidth, then by rate."""
+    network = situation.network
+    links, loads = situation.link_loads
+    uncounted = _links_of_unknown_rate(situation)
+    uses = _unrouted(situation)
+    for link, load, bandwidth in zip(
+        links.tolist(), loads.tolist(), situation.link_bandwidth.tolist(), strict=True
+    ):
+        sender, receiver = divmod(link, len(network.nodes))
+        delay = float(network.table.delay_ms[sender, receiver])
+        both_ways = network.duplex == "half"
+        uses.append(LinkUse(sender, receiver, load, link not in uncounted, delay, bandwidth, both_ways))
+    return sorted(uses, key=lambda use: (-use.share, -use.bytes_per_s, use.sender, use.receiver))
+
+
+def _links_of_unknown_rate(situation: Situation) -> set[int]:
+    """The numbers of the links that a stream of unknown rate crosses, as in `link_loads`."""
+    flows, size = situation.flows, len(situation.network.nodes)
+    unknown = np.isnan(flows.rate)
+    _, links = situation.network.table.physical_hops(flows.sender[unknown], flows.receiver[unknown])
+    if situation.network.duplex == "half":
+        here, there = np.divmod(links, size)
+        links = np.minimum(here, there) * size + np.maximum(here, there)
+    return set(links.tolist())
+
+
+def _unrouted(situation: Situation) -> list[LinkUse]:
+    """Where links are routed: what flows between nodes that no path of them connects."""
+    table = situation.network.table
+    if table.next_hop is None:
+        return []
+    rates: dict[tuple[int, int], list[float]] = {}
+    for flows in (situation.flows, situation.downloads):
+        pathless = table.next_hop[flows.sender, flows.receiver] < 0
+        ends = zip(flows.sender[pathless].tolist(), flows.receiver[pathless].tolist(), strict=True)
+        for pair, rate in zip(ends, flows.rate[pathless].tolist(), strict=True):
+            rates.setdefault(pair, []).append(rate)
+    return [
+        LinkUse(*pair, float(np.nansum(amounts)), not np.isnan(amounts).any(), delay, np.inf, False)
+        for pair, amounts in rates.items()
+        for delay in [float(table.delay_ms[pair])]
+    ]

@@ -31,6 +31,8 @@ def milliseconds(value: float) -> str:
 def percentage(value: float) -> str:
     """A share: 60%, 4.2%, 99.95%; only the whole is 100%."""
     percent = 100.0 * value
+    if 0.0 < percent < 0.05:
+        return "<0.1%"
     if 99.0 < percent < 100.0:
         return f"{_rounded(math.floor(percent * 100) / 100, 2)}%"
     return f"{_rounded(percent, 1 if percent < 10 else 0)}%"

@@ -160,12 +160,13 @@ def _starts(layout: Layout, blocks: list[list[Run]], channels: list[Channel]) ->
     starts = [0]
     for layer, channel in zip_longest(layout.layers, channels):
         tracks_beside = 0 if channel is None else track_count(channel)
+        free = 1 if tracks_beside else 0
         widths = [1]
         for vertex in layer:
             if vertex < layout.operators:
                 title, *others = (cell_len(text) for text, _ in blocks[vertex])
-                widths += [title + (2 if layout.after[vertex] else 0)]
-                widths += [width + (1 if tracks_beside else 0) for width in others]
+                widths += [title + (2 if layout.after[vertex] else free)]
+                widths += [width + free for width in others]
         head = 0 if channel is None else len(HEAD)
         starts.append(starts[-1] + max(widths) + tracks_beside + head)
     return starts

@@ -14,14 +14,14 @@ from berth.drawing.amounts import byte_rate, cut, milliseconds
 from berth.drawing.bows import bowed, samples
 from berth.drawing.labels import Label, place_labels, place_on_line
 from berth.drawing.lettering import text_width, wrapped
+from berth.drawing.network_view import MOST_NAMED, cables, coloured_nodes, critical_links, instances_by_node
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import INK, PALE, SOFT, Paper, Point
 from berth.drawing.places import node_places, spread
 from berth.drawing.usage import LinkUse, link_uses
 from berth.drawing.views import ApplicationView, instance_groups
 from berth.evaluation import Situation
-from berth.evaluation.critical import critical_path
-from berth.model import Network, Problem
+from berth.model import Problem
 
 FloatArray = NDArray[np.float64]
 
@@ -30,13 +30,8 @@ LINE_HEIGHT = 10.5
 RUNS_WIDTH = 130.0
 MOST_RUNS_LINES = 4
 MOST_CHARACTERS = 30
-MOST_NAMED = 40
-"""With more nodes than this only those in use are named."""
 MOST_RATES = 14
-MOST_CABLES = 250
 CABLE_SAMPLES = 12
-DENSEST = 0.6
-"""Cables are drawn where no more than this share of all pairs have one."""
 UNUSED = "#c9c9c9"
 MISSING = "#d00000"
 MARGIN_ACROSS, MARGIN_DOWN, FOOT = 80.0, 44.0, 34.0
@@ -135,7 +130,7 @@ class NetworkPicture:
             1.0 + 4.0 * math.sqrt(share),
             MISSING if lost else colour,
             heads="<|-|>" if flow.both_ways else "-|>",
-            dashed=lost or not flow.complete,
+            dashed=not flow.complete,
         )
 
     def _draw_node(self, paper: Paper, spots: Spots, node: int) -> None:
@@ -203,55 +198,25 @@ class NetworkPicture:
     def _draw_foot(self, paper: Paper, panel: Panel, spots: Spots) -> None:
         """The scale, and what the signs mean."""
         base = panel.top + panel.height - 8.0
-        length = round_length(SCALE_BAR / spots.points_per_ms)
-        end = panel.left + length * spots.points_per_ms
-        paper.line((panel.left, base), (end, base), 1.4, SOFT)
-        paper.write((end + 6.0, base), f"about {milliseconds(length)}", NOTE_SIZE, colour=SOFT)
+        if len(self._network.nodes) > 1:
+            length = round_length(SCALE_BAR / spots.points_per_ms)
+            end = panel.left + length * spots.points_per_ms
+            paper.line((panel.left, base), (end, base), 1.4, SOFT)
+            paper.write((end + 6.0, base), f"about {milliseconds(length)}", NOTE_SIZE, colour=SOFT)
         if self._situation is not None:
-            notes = "in a circle: instances · line: traffic, the wider the more · black: slowest path"
-            paper.write((panel.left, base - 14.0), notes, NOTE_SIZE, colour=SOFT)
+            paper.write((panel.left, base - 14.0), " · ".join(self._notes()), NOTE_SIZE, colour=SOFT)
 
-
-def instances_by_node(situation: Situation | None) -> dict[int, list[int]]:
-    """The instances that run on every node in use."""
-    runs: dict[int, list[int]] = {}
-    if situation is not None:
-        for number in situation.running.tolist():
-            runs.setdefault(int(situation.node_of[number]), []).append(number)
-    return runs
-
-
-def coloured_nodes(problem: Problem, situation: Situation | None, views: list[ApplicationView]) -> set[int]:
-    """The nodes in use; without a plan all that host, or of many those that an operator is bound to."""
-    if situation is not None:
-        return set(situation.used_nodes.tolist())
-    if len(problem.network.nodes) <= MOST_NAMED:
-        return set(problem.network.hosting.tolist())
-    return {node for view in views for operator in view.operators for node, _ in operator.hosts}
-
-
-def critical_links(situation: Situation) -> set[tuple[int, int]]:
-    """The (physical) links that the slowest path of all goes over."""
-    nodes = situation.node_of[critical_path(situation)]
-    _, links = situation.network.table.physical_hops(nodes[:-1], nodes[1:])
-    size = len(situation.network.nodes)
-    pairs = {divmod(link, size) for link in links.tolist()}
-    if situation.network.duplex == "half":
-        return {(min(pair), max(pair)) for pair in pairs}
-    return pairs
-
-
-def cables(network: Network) -> list[tuple[int, int]]:
-    """The pairs of nodes with a (physical) link, unless there are too many to see anything."""
-    table = network.table
-    linked = table.connected.copy()
-    if table.next_hop is not None:
-        linked &= table.next_hop == np.arange(len(network.nodes))
-    here, there = np.nonzero(np.triu(linked | linked.T, k=1))
-    pairs = len(network.nodes) * (len(network.nodes) - 1) / 2
-    if len(here) > min(MOST_CABLES, DENSEST * pairs):
-        return []
-    return list(zip(here.tolist(), there.tolist(), strict=True))
+    def _notes(self) -> list[str]:
+        notes = ["in a circle: instances"]
+        if self._flows:
+            notes.append("line: traffic, the wider the more")
+        if self._critical:
+            notes.append("black: slowest path")
+        if not all(flow.complete for flow in self._flows):
+            notes.append("dashed: rate not known")
+        if any(math.isnan(flow.delay_ms) for flow in self._flows):
+            notes.append("red: no link")
+        return notes
 
 
 def _fitted(places: FloatArray, panel: Panel) -> tuple[FloatArray, float]:

@@ -7,6 +7,7 @@ from typing import get_args
 
 from berth.drawing.graph_picture import GraphPicture
 from berth.drawing.headline import headline
+from berth.drawing.lettering import text_width
 from berth.drawing.network_picture import NetworkPicture, Panel
 from berth.drawing.paper import PALE, SOFT, Format, Paper, Point, settings
 from berth.drawing.views import application_views, situation_of
@@ -45,9 +46,11 @@ def _drawn(problem: Problem, situation: Situation | None) -> Paper:
     graphs = [GraphPicture(view, names) for view in views]
     corners, width, height = stacked(graphs)
     panel = _network_panel(len(names), MARGIN + width + 2 * MARGIN, height)
-    paper = Paper(panel.bounds[2] + MARGIN, panel.bounds[3] + MARGIN)
+    line = " · ".join(headline(problem, situation))
+    title_width = max(text_width(problem.name, TITLE_SIZE, bold=True), text_width(line, LINE_SIZE))
+    paper = Paper(max(panel.bounds[2], MARGIN + title_width) + MARGIN, panel.bounds[3] + MARGIN)
     paper.write((MARGIN, 22.0), problem.name, TITLE_SIZE, bold=True)
-    paper.write((MARGIN, 42.0), " · ".join(headline(problem, situation)), LINE_SIZE, colour=SOFT)
+    paper.write((MARGIN, 42.0), line, LINE_SIZE, colour=SOFT)
     top = panel.top + (panel.height - height) / 2.0
     for graph, corner in zip(graphs, corners, strict=True):
         graph.draw(paper, (MARGIN + corner[0], top + corner[1]))

@@ -59,8 +59,8 @@ class StrokeGrid:
 def _visible(nets: dict[Net, list[int]]) -> list[int]:
     """The strokes to show where several nets share a cell.
 
-    A horizontal line joins a net that turns there if it leads to all that the net leads to, too: else
-    one would take it to go where it doesn't. Of two straight lines that cross the heavier one shows.
+    Horizontal lines join a net that turns there if all of them lead to all that the net leads to, too:
+    else one would take them to go where they don't. Of two straight lines that cross the heavier one shows.
     """
     level = {net: strokes for net, strokes in nets.items() if not _rises(strokes)}
     rising = {net: strokes for net, strokes in nets.items() if _rises(strokes)}
@@ -69,8 +69,8 @@ def _visible(nets: dict[Net, list[int]]) -> list[int]:
     if not any(strokes[Direction.RIGHT] or strokes[Direction.LEFT] for strokes in rising.values()):
         return max(_together(rising.values()), _together(level.values()), key=max)
     reached = {receiver for net in rising for receiver in net.receivers}
-    joining = [strokes for net, strokes in level.items() if reached <= set(net.receivers)]
-    return _together([*rising.values(), *joining])
+    joining = all(reached <= set(net.receivers) for net in level)
+    return _together((nets if joining else rising).values())
 
 
 def _rises(strokes: list[int]) -> bool:

@@ -33,7 +33,8 @@ def node_table(situation: Situation) -> RenderableType:
     """What runs on every node in use, and how much of it that takes."""
     network = situation.network
     kept = f", without the {percentage(network.headroom)} kept free" if network.headroom else ""
-    table = _table(f"Nodes (use of what is there{kept})", "node", "runs")
+    title = Text.assemble(("Nodes", STRONG), f" (use of what is there{kept})")
+    table = _table("node", "runs")
     table.add_column(no_wrap=True)
     table.add_column("use", no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
@@ -44,7 +45,7 @@ def node_table(situation: Situation) -> RenderableType:
         runs = instance_groups(situation.problem, _instances_on(situation, node))
         name = node_text(node, network.nodes[node].name)
         table.add_row(name, Text(printable(", ".join(runs))), *_use_cells(uses, node))
-    return Group(table, *_rest(situation, len(used)))
+    return Group(title, table, *_rest(situation, len(used)))
 
 
 def _instances_on(situation: Situation, node: int) -> list[int]:
@@ -107,13 +108,14 @@ def link_table(situation: Situation) -> RenderableType | None:
     uses = link_uses(situation)
     if not uses:
         return None
-    table = _table("Busiest links", "from", "to")
+    table = _table("from", "to")
     for name in ("traffic", "delay"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("share of bandwidth", no_wrap=True)
     for use in uses[:MOST_LINKS]:
         table.add_row(*_link_cells(situation.network, use))
-    return Group(table, *_and_more(len(uses) - MOST_LINKS, "more link"))
+    title = Text("Busiest links", style=STRONG)
+    return Group(title, table, *_and_more(len(uses) - MOST_LINKS, "more link"))
 
 
 def _link_cells(network: Network, use: LinkUse) -> tuple[Text, ...]:
@@ -131,6 +133,8 @@ def _link_cells(network: Network, use: LinkUse) -> tuple[Text, ...]:
 def _bandwidth_text(use: LinkUse) -> Text:
     if math.isinf(use.bandwidth):
         return Text("no limit", style=WEAK)
+    if not use.complete:
+        return Text(f"unknown, of {byte_rate(use.bandwidth)}")
     text = f"{bar(use.share)} {_share_text(use.share)} of {byte_rate(use.bandwidth)}"
     if exceeds(use.share, 1.0):
         return Text(f"{text} OVER", style=ALARM)
@@ -139,7 +143,7 @@ def _bandwidth_text(use: LinkUse) -> Text:
 
 def layer_table(view: ApplicationView, network: Network) -> RenderableType:
     """A graph that is too large to draw, layer by layer."""
-    table = _table("", "layer", "operators", "on")
+    table = _table("layer", "operators", "on")
     layers = layer_of_each(len(view.operators), view.edges)
     count = max(layers) + 1
     for layer in range(min(count, MOST_LAYERS)):
@@ -167,15 +171,8 @@ def _hosts_text(members: list[OperatorView], network: Network) -> Text:
     return Text(", ").join(parts)
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(
-        title=Text(title, style=STRONG) if title else None,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
+def _table(*columns: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         table.add_column(name, overflow="fold", min_width=NARROWEST)
     return table

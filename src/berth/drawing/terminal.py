@@ -74,7 +74,7 @@ def _slowest_path(situation: Situation, application: int, view: ApplicationView)
     total = float(finish[path[-1]])
     work = float((situation.graph.work_ms[path] / situation.network.speed[situation.node_of[path]]).sum())
     text = Text("slowest path", style=STRONG)
-    where = " (heavy line)" if len(view.operators) <= LARGEST_GRAPH else ""
+    where = " (heavy line)" if 1 < len(view.operators) <= LARGEST_GRAPH else ""
     parts = f"{milliseconds(work)} of work + {milliseconds(total - work)} on the way"
     text.append(f"{where}: {milliseconds(total)} = {parts}", PLAIN)
     most = situation.problem.applications[application].max_response_time_ms

@@ -58,13 +58,18 @@ def _ending_before(nets: Sequence[Net], number: int, rows: Mapping[int, int]) ->
     """The nets that must be to the left of one.
 
     A sender's line ends at its net's track. A net that goes on to a receiver on the same row must begin
-    to the right of that, unless the sender sends there, too.
+    to the right of that, unless the sender sends there, too, and to nobody else that the net doesn't.
     """
+    entered = {rows[receiver]: receiver for receiver in nets[number].receivers}
     return [
         other
         for other, ending in enumerate(nets)
-        if {rows[sender] for sender in ending.senders}
-        & {rows[receiver] for receiver in nets[number].receivers if receiver not in ending.receivers}
+        if other != number
+        and any(
+            rows[sender] in entered
+            and not ({entered[rows[sender]]} <= set(ending.receivers) <= set(nets[number].receivers))
+            for sender in ending.senders
+        )
     ]
 
 

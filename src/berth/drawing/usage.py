@@ -48,7 +48,7 @@ class LinkUse:
 
 
 def node_uses(situation: Situation) -> list[NodeUse]:
-    """Every resource that somebody demands; busy processors and network cards where they are limited."""
+    """Every resource that somebody demands; busy processors and network cards where they are known."""
     network = situation.network
     uses = [
         NodeUse(resource, needed, network.capacity(resource), quantity)
@@ -56,7 +56,7 @@ def node_uses(situation: Situation) -> list[NodeUse]:
     ]
     if any(application.throughput_per_s is not None for application in situation.problem.applications):
         uses.append(NodeUse("busy", _busy(situation), np.ones(len(network.nodes)), None))
-    if np.isfinite(network.nic_bytes_per_s).any():
+    if situation.rates_known and np.isfinite(network.nic_bytes_per_s).any():
         uses.append(NodeUse("card B/s", _sent_and_received(situation), network.nic_bytes_per_s, quantity))
     return uses
 

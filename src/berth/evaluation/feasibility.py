@@ -13,7 +13,7 @@ import numpy as np
 
 from berth.evaluation.metrics import AVAILABILITY
 from berth.evaluation.situation import Flows, Situation, group_maximum
-from berth.model import Apart, Node, Together
+from berth.model import Apart, Containers, Node, Together
 
 TOLERANCE = 1e-9
 """Amounts are compared with this relative tolerance."""
@@ -114,8 +114,10 @@ def capacities(situation: Situation) -> Iterator[str]:
     representatives, _ = situation.computations
     nodes = situation.node_of[representatives]
     containers = _containers_on_nodes(situation)
-    packed = np.array([name in situation.plan.containers for name in graph.names], dtype=bool)
-    packed &= _in_container_application(situation)
+    packed = np.zeros(len(graph), dtype=bool)
+    packed[[number for number in situation.packing if graph.names[number] in situation.plan.containers]] = (
+        True
+    )
     resources = dict.fromkeys([*graph.resources, *(name for _, name in containers)])
     for resource in resources:
         demand = np.where(packed, 0.0, graph.demand(resource))[situation.running]
@@ -134,41 +136,39 @@ def _of(needed: float, there: float) -> str:
     return f"{amount(needed)} needed, {amount(there)} there"
 
 
-def _in_container_application(situation: Situation) -> np.ndarray:
-    has = np.array([application.containers is not None for application in situation.problem.applications])
-    return np.asarray(has[situation.graph.application_of])
-
-
 def _containers_on_nodes(situation: Situation) -> dict[tuple[int, str], float]:
     """What the containers that are not empty take of each node's resources: all of their capacity."""
     taken: dict[tuple[int, str], float] = {}
     homes = {}
-    for number in situation.running.tolist():
-        name = situation.graph.names[number]
-        application = situation.problem.applications[situation.graph.application_of[number]]
-        if application.containers is not None and name in situation.plan.containers:
-            homes[situation.plan.containers[name]] = int(situation.node_of[number]), application.containers
-    for node, container in homes.values():
-        for resource, size in container.capacity.items():
+    for number in situation.packing:
+        container = situation.plan.containers.get(situation.graph.names[number])
+        if container is not None:
+            homes[container] = int(situation.node_of[number]), _containers_of(situation, number).capacity
+    for node, capacity in homes.values():
+        for resource, size in capacity.items():
             taken[node, resource] = taken.get((node, resource), 0.0) + size
     return taken
+
+
+def _containers_of(situation: Situation, instance: int) -> Containers:
+    application = int(situation.graph.application_of[instance])
+    found = situation.problem.applications[application].containers
+    assert found is not None
+    return found
 
 
 def containers(situation: Situation) -> Iterator[str]:
     """Instances fill containers: each in one, each container on one node, none over its capacity."""
     graph, plan = situation.graph, situation.plan
     contents: dict[str, list[int]] = {}
-    for number in situation.running.tolist():
-        name = graph.names[number]
-        application = situation.problem.applications[graph.application_of[number]]
-        if application.containers is None:
-            continue
+    for number in situation.packing:
+        name, application = graph.names[number], graph.names[number].partition("/")[0]
         container = plan.containers.get(name)
-        count = application.containers.count
+        count = _containers_of(situation, number).count
         if container is None:
             yield f"instance {name}: in no container"
-        elif not _is_container(container, application.name, count):
-            yield f"instance {name}: no container {container} ({application.name} has {count})"
+        elif not _is_container(container, application, count):
+            yield f"instance {name}: no container {container} ({application} has {count})"
         else:
             contents.setdefault(container, []).append(number)
     for container, numbers in contents.items():
@@ -187,8 +187,7 @@ def _container_fits(situation: Situation, container: str, numbers: list[int]) ->
     nodes = sorted({situation.network.nodes[situation.node_of[number]].name for number in numbers})
     if len(nodes) > 1:
         yield f"container {container}: its instances are on {', '.join(nodes)}"
-    limits = situation.problem.applications[graph.application_of[numbers[0]]].containers
-    assert limits is not None
+    limits = _containers_of(situation, numbers[0])
     keys = situation.problem.sharing_keys.computation_keys(np.array(numbers))
     group = np.unique(keys, return_inverse=True)[1]
     for resource in graph.resources:

@@ -140,7 +140,7 @@ class ComputedMetric:
 
 
 def _between_nodes(_: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
-    return (sender != receiver).astype(np.float64)
+    return np.asarray(sender != receiver, dtype=np.float64)
 
 
 def _delay_s(network: Network, sender: IndexArray, receiver: IndexArray) -> FloatArray:
@@ -188,7 +188,8 @@ def _moved(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatA
     before = setting.previous_nodes
     if before is None:
         return np.full(len(instances), np.nan)
-    return ((before[instances] >= 0) & (before[instances] != nodes)).astype(np.float64)
+    moved = (before[instances] >= 0) & (before[instances] != nodes)
+    return np.asarray(moved, dtype=np.float64)
 
 
 def _moved_state(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
@@ -258,11 +259,7 @@ def _packed(situation: Situation) -> dict[str, str] | None:
     graph, plan = situation.graph, situation.plan
     if all(application.containers is None for application in situation.problem.applications):
         return None
-    wanting = [
-        graph.names[number]
-        for number in situation.running.tolist()
-        if situation.problem.applications[graph.application_of[number]].containers is not None
-    ]
+    wanting = [graph.names[number] for number in situation.packing]
     if any(name not in plan.containers for name in wanting):
         return None
     return {name: plan.containers[name] for name in wanting}

@@ -58,9 +58,8 @@ def lifted_rates(problem: Problem, reuse: Mapping[str, str]) -> Lifted:
 def _stream_rates(problem: Problem, throughput: FloatArray) -> FloatArray:
     """Streams that are so much for each result follow the throughput of those who receive them."""
     graph = problem.instances
-    sizes = [graph.operators[sender].operator.output_bytes for sender in graph.stream_ends[:, 0].tolist()]
-    per_result = np.array([np.nan if size is None else size for size in sizes])
-    raised = per_result * throughput[graph.stream_ends[:, 1]]
+    sender, receiver = graph.stream_ends.T
+    raised = graph.output_bytes[sender] * throughput[receiver]
     return np.where(graph.stream_follows_throughput, raised, graph.stream_rate)
 
 

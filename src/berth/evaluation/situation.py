@@ -110,6 +110,13 @@ class Situation:
         return np.flatnonzero(self.computed & (self.node_of >= 0))
 
     @cached_property
+    def packing(self) -> list[int]:
+        """The running instances whose application has containers."""
+        has = np.array([application.containers is not None for application in self.problem.applications])
+        numbers: list[int] = self.running[has[self.graph.application_of[self.running]]].tolist()
+        return numbers
+
+    @cached_property
     def used_nodes(self) -> IndexArray:
         """Nodes that host at least one instance."""
         return np.unique(self.node_of[self.running])
@@ -251,7 +258,7 @@ class Situation:
             ends = np.divmod(crossed, size)
             crossed = np.minimum(*ends) * size + np.maximum(*ends)
         links, group = np.unique(crossed, return_inverse=True)
-        return links, np.bincount(group, weights=rate[position], minlength=len(links))
+        return links, np.asarray(np.bincount(group, rate[position], len(links)), dtype=np.float64)
 
     @cached_property
     def link_bandwidth(self) -> FloatArray:
@@ -323,15 +330,11 @@ class Situation:
 def data_unit_bytes(problem: Problem) -> FloatArray:
     """The size of one data unit of every stream: the sender's result, or rate / throughput; NaN unknown."""
     graph = problem.instances
-    sizes = []
-    for number, (sender, _) in enumerate(graph.stream_ends.tolist()):
-        item = graph.operators[sender]
-        throughput = problem.applications[item.application].throughput_per_s
-        if item.operator.output_bytes is not None:
-            sizes.append(item.operator.output_bytes)
-        else:
-            sizes.append(graph.stream_rate[number] / throughput if throughput else np.nan)
-    return np.array(sizes, dtype=np.float64)
+    throughputs = [application.throughput_per_s or np.nan for application in problem.applications]
+    sender = graph.stream_ends[:, 0]
+    throughput = np.array([throughputs[item.application] for item in graph.operators])[sender]
+    size = graph.output_bytes[sender]
+    return np.where(np.isnan(size), graph.stream_rate / throughput, size)
 
 
 def _check_names(problem: Problem, plan: Plan) -> None:

@@ -22,7 +22,7 @@ _HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL = re.compile(r"([-+]?\.(inf|Inf|INF))|(\.(nan|NaN|NAN))")
 _TEXT_TAG = "tag:yaml.org,2002:str"
-_NUMBER_TAGS = {"tag:yaml.org,2002:int": int, "tag:yaml.org,2002:float": (int, float)}
+_NUMBER_TAGS = {"tag:yaml.org,2002:int": (int,), "tag:yaml.org,2002:float": (int, float)}
 
 
 def parse_yaml(text: str) -> Any:

@@ -147,6 +147,12 @@ class InstanceGraph:
         return np.array([np.nan if value is None else value for value in values])[self.operator_of]
 
     @cached_property
+    def output_bytes(self) -> FloatArray:
+        """The size of one result of every operator; NaN where it is not given."""
+        sizes = [item.operator.output_bytes for item in self.operators]
+        return np.array([np.nan if size is None else size for size in sizes])
+
+    @cached_property
     def work_ms(self) -> FloatArray:
         """Time for one data unit on the reference processor (R_i), for every instance."""
         return self.operator_values("work_ms")

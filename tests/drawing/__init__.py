@@ -1,0 +1,1 @@
+"""Tests of the drawings, on small problems that are made here."""

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from berth.drawing.places import node_places, spread
+from berth.model import Link, Network, Node
+
+from .problems import three_nodes
+
+
+def distances(points: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.norm(points[:, None] - points[None, :], axis=-1))
+
+
+def nodes(count: int) -> tuple[Node, ...]:
+    return tuple(Node(str(number)) for number in range(count))
+
+
+def test_two_dimensional_coordinates_are_taken_as_they_are() -> None:
+    """Where all nodes have them."""
+    network = Network((Node("a", coordinates=(1.0, 2.0)), Node("b", coordinates=(4.0, 6.0))))
+    assert node_places(network).tolist() == [[1.0, 2.0], [4.0, 6.0]]
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 5])
+def test_other_dimensions_become_two(dimensions: int) -> None:
+    """Points on a line stay as far apart as they are."""
+    network = Network(tuple(Node(str(n), coordinates=(float(n),) * dimensions) for n in range(3)))
+    found = node_places(network)
+    assert found.shape == (3, 2)
+    assert distances(found)[0, 2] == pytest.approx(2.0 * dimensions**0.5, rel=1e-4)
+
+
+def test_delays_that_fit_on_paper_become_distances() -> None:
+    """A square of 3 ms by 4 ms is found from its delays."""
+    corners = np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [0.0, 4.0]])
+    network = Network(nodes(4), matrices={"delay_ms": distances(corners)})
+    assert distances(node_places(network)) == pytest.approx(distances(corners), abs=1e-3)
+
+
+def test_nodes_on_both_sides_of_a_third_one_are_kept_apart() -> None:
+    """Leaves of a star don't fall together, though the star doesn't fit on paper."""
+    links = tuple(Link("0", str(leaf), delay_ms=5.0) for leaf in range(1, 6))
+    found = distances(node_places(Network(nodes(6), links, routing="shortest_path")))
+    assert found[~np.eye(6, dtype=bool)].min() > 2.0
+
+
+def test_missing_links_are_filled_with_paths() -> None:
+    """Two nodes without a link are as far apart as the way over a third one."""
+    network = Network(nodes(3), (Link("0", "1", delay_ms=5.0), Link("1", "2", delay_ms=7.0)))
+    assert distances(node_places(network))[0, 2] == pytest.approx(12.0, rel=1e-3)
+
+
+def test_nodes_without_any_link_get_a_place() -> None:
+    """Every place is a number, also where nothing is known."""
+    assert np.isfinite(node_places(Network(nodes(4)))).all()
+    assert node_places(Network(nodes(1))).shape == (1, 2)
+    assert node_places(Network(nodes(2))).shape == (2, 2)
+
+
+def test_one_way_delays_count_as_their_mean() -> None:
+    """The way there and the way back differ."""
+    links = (Link("0", "1", delay_ms=4.0), Link("1", "0", delay_ms=8.0))
+    assert distances(node_places(Network(nodes(2), links)))[0, 1] == pytest.approx(6.0)
+
+
+def test_places_are_the_same_every_time() -> None:
+    """Nothing random is in them."""
+    assert np.array_equal(node_places(three_nodes()), node_places(three_nodes()))
+
+
+def test_spread_discs_do_not_overlap() -> None:
+    """Discs on one spot and beside each other are moved apart, others stay."""
+    points = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [100.0, 0.0]])
+    radii = np.array([5.0, 5.0, 5.0, 5.0])
+    moved = spread(points, radii)
+    assert distances(moved)[~np.eye(4, dtype=bool)].min() > 9.0
+    assert moved[3].tolist() == [100.0, 0.0]

@@ -18,7 +18,7 @@ from berth.files import plan_from, problem_from
 from tests.exact.instances import best_fat_response_time, document, paper_instance
 from tests.oracle.enumerate import feasible_situations, optimum
 from tests.oracle.problems import previous_plans, solvable_problems
-from tests.oracle.reference import Model, metric
+from tests.oracle.reference import metric
 
 OBJECTIVES = [name for name in METRIC_BY_NAME if name not in ("containers_used", "container_traffic")]
 QUIET = settings(
@@ -85,7 +85,7 @@ def test_weighted_sums_against_enumeration(weights: dict[str, float], scale: str
         plan = berth.solve(problem_from(raw), time_limit=20)
         if any(operator.get("reads") for a in raw["applications"] for operator in a["operators"]):
             return
-        situations = list(feasible_situations(Model(raw)))
+        situations = list(feasible_situations(raw))
         if not situations:
             assert plan.status == "infeasible"
             return

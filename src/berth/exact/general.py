@@ -30,7 +30,12 @@ def solve_general(task: Task) -> Found:
     """Minimise the costs over all plans that keep every constraint."""
     if "availability" in task.costs.factors:
         return _with_product(task)
-    found = _solved(task, task.costs_at(task.start))
+    least = 0.0 if task.costs.nonnegative else -np.inf
+    known = task.costs_at(task.start)
+    if known == least:
+        return Found("optimal", task.start, least)
+    found = _solved(task, known)
+    found = replace(found, bound=max(found.bound, least))
     if found.outcome == "optimal" and not task.budget.over:
         reached = task.costs_at(found.nodes)
         if np.isfinite(reached) and reached - found.bound > FINE_ENOUGH * abs(reached):

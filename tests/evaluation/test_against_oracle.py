@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, note, settings, strategies
+
+from berth.evaluation import evaluate
+from berth.files import plan_from, problem_from
 from tests.oracle import reference
 from tests.oracle.problems import (
     CAPACITIES,
@@ -18,9 +21,6 @@ from tests.oracle.problems import (
     sharing_problems,
     solvable_problems,
 )
-
-from berth.evaluation import evaluate
-from berth.files import plan_from, problem_from
 
 Entry = dict[str, Any]
 

@@ -1,5 +1,6 @@
 """Small problems that the tests of exact solving share."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def paper_instance(kind: str, operators: int, nodes: int, seed: int = 0, capacit
     upper = np.triu(np.maximum(generator.normal(22, 5, (nodes, nodes)), 1), 1)
     names = [f"o{k}" for k in range(operators)]
     if kind == "sequential":
-        pairs = list(zip(names, names[1:], strict=False))
+        pairs = list(pairwise(names))
     else:
         middle = names[1:-1]
         pairs = [(names[0], name) for name in middle] + [(name, names[-1]) for name in middle]

@@ -48,7 +48,11 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
             {"network": {"bandwidth_bytes_per_s": [[None, 100], [100, None]]}},
             "link paris -> rome: at most 100 bytes/s",
         ),
-        ({"candidates": ["paris"]}, {"delays": [[0, None], [None, 0]]}, "no link between any of their candidate"),
+        (
+            {"candidates": ["paris"]},
+            {"delays": [[0, None], [None, 0]]},
+            "no link between any of their candidate",
+        ),
         (
             {"parallelism": 3},
             {"application": {"rules": [{"apart": ["tag"]}]}},
@@ -72,7 +76,11 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
             },
             "availability 0.9 of 'a': at most 0.5 is possible",
         ),
-        ({"work_ms": 4000}, {"application": {"throughput_per_s": 1}}, "operator 'tag' keeps up on no candidate"),
+        (
+            {"work_ms": 4000},
+            {"application": {"throughput_per_s": 1}},
+            "operator 'tag' keeps up on no candidate",
+        ),
         (
             {"candidates": ["paris"]},
             {"nodes": [NODES[0], {**NODES[1], "nic_bytes_per_s": 900}]},

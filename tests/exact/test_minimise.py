@@ -94,12 +94,16 @@ def test_weighted_sums_against_enumeration(weights: dict[str, float], scale: str
         keys = [METRIC_BY_NAME[name].key for name in weights]
         values = [goal.value({key: metric(found, key) for key in keys}) for found in situations]
         assert plan.objective is not None
-        assert math.isclose(plan.objective, min(v for v in values if v is not None), rel_tol=1e-7, abs_tol=1e-9)
+        assert math.isclose(
+            plan.objective, min(v for v in values if v is not None), rel_tol=1e-7, abs_tol=1e-9
+        )
 
     check()
 
 
-@pytest.mark.parametrize(("operators", "nodes", "capacity", "seed"), [(10, 8, 2, 2), (10, 8, 2, 4), (20, 20, 4, 0)])
+@pytest.mark.parametrize(
+    ("operators", "nodes", "capacity", "seed"), [(10, 8, 2, 2), (10, 8, 2, 4), (20, 20, 4, 0)]
+)
 def test_fat_applications(operators: int, nodes: int, capacity: int, seed: int) -> None:
     """Interchangeable operators: the optimum that filling by detour gives (OR-Tools 9.15 missed these)."""
     problem = paper_instance("fat", operators, nodes, seed, capacity)

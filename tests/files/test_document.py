@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.files.documents import problem_document
 
 from berth.files import load, write_bytes, write_text
 from berth.files.document import read_document
 from berth.model import BadInput
+from tests.files.documents import problem_document
 
 
 def refusal(file: Path, content: bytes | str | None = None) -> str:

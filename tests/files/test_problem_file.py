@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.files.documents import GONE, problem_document, put
 
 from berth.files import load, problem_from
 from berth.model import Apart, Containers, DataObject, Link, Read, Stream, Together, Where
+from tests.files.documents import GONE, problem_document, put
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 

@@ -4,10 +4,10 @@ import math
 from typing import Any
 
 import pytest
-from tests.files.documents import GONE, problem_document, put
 
 from berth.files import problem_from
 from berth.model import BadInput
+from tests.files.documents import GONE, problem_document, put
 
 NODE = "network.nodes[0]"
 LINK = "network.links[0]"

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 from jsonschema import Draft202012Validator
-from tests.files.documents import problem_document
-from tests.oracle.problems import plans, problems, sharing_problems
 
 from berth.files import PLAN_SCHEMA, PROBLEM_SCHEMA, plan_document, problem_from
 from berth.files.check import mistakes_in
 from berth.files.document import read_document
 from berth.model import BadInput, Download, Plan
+from tests.files.documents import problem_document
+from tests.oracle.problems import plans, problems, sharing_problems
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.yaml"))
 RANDOM = os.environ.get("BERTH_EXAMPLES")

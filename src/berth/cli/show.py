@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from berth.cli.arguments import ProblemFile
 from berth.cli.output import err, out
-from berth.files import load, load_plan, write_bytes
+from berth.files import check_writable, load, load_plan, write_bytes
 from berth.model import BadInput
 
 EPILOG = """Examples:
@@ -40,13 +40,15 @@ def show(
 
         out.print(render(loaded, placed))
         return
-    kind = out_file.suffix.lower().lstrip(".")
-    if kind not in ("png", "svg"):
+    formats: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
+    file_format = formats.get(out_file.suffix.lower())
+    if file_format is None:
         raise BadInput([f"--out {out_file}: expected a name that ends in .png or .svg"])
+    check_writable(out_file)
     # matplotlib takes its time to load: only who wants a picture pays for it.
     from berth.drawing.picture import draw
 
-    write_bytes(out_file, draw(loaded, placed, kind))
+    write_bytes(out_file, draw(loaded, placed, file_format))
     err.print(f"picture written to {out_file}", markup=False)
 
 

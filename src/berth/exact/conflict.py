@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from berth.evaluation import Setting
 from berth.evaluation.feasibility import amount, apart_place_of, exceeds
@@ -184,4 +183,4 @@ def _infeasible(model: CpSatModel, kept: list[Limit], budget: Budget) -> bool:
         variable = trial.get_bool_var_from_proto_index(limit.literal.index)
         trial.add(variable == (limit.literal.index in wanted))
     solver = solver_for(budget.part(1.0, SECONDS_EACH), SolverOptions())
-    return bool(solver.solve(trial) == cp_model.INFEASIBLE)
+    return solver.status_name(solver.solve(trial)) == "INFEASIBLE"

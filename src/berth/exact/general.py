@@ -32,9 +32,9 @@ def solve_general(task: Task) -> Found:
         return _with_product(task)
     least = 0.0 if task.costs.nonnegative else -np.inf
     known = task.costs_at(task.start)
-    if known == least:
+    if known == least and task.ties == "any":
         return Found("optimal", task.start, least)
-    found = _solved(task, known)
+    found = _solved(task, known if known > 0 else np.inf)
     found = replace(found, bound=max(found.bound, least))
     if found.outcome == "optimal" and not task.budget.over:
         reached = task.costs_at(found.nodes)
@@ -73,7 +73,12 @@ def _attempts(task: Task) -> list[SolverOptions]:
     plain = replace(single, linear=0, work=QUICK_WORK)
     if any(name in task.costs.factors for name in PATH_METRICS):
         return [plain, portfolio]
-    return [replace(plain, work=QUICK_WORK / 40), replace(single, linear=1, work=QUICK_WORK), plain, portfolio]
+    return [
+        replace(plain, work=QUICK_WORK / 40),
+        replace(single, linear=1, work=QUICK_WORK),
+        plain,
+        portfolio,
+    ]
 
 
 def _preferred(task: Task, ceiling: float, best: Run) -> IndexArray | None:

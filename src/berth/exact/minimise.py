@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
-from berth.evaluation.metrics import METRIC_BY_NAME
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
 from berth.exact.costs import costs_of
@@ -28,6 +27,8 @@ IndexArray = NDArray[np.intp]
 
 LARGEST_MODEL = 4_000_000
 """Combinations of candidates beyond which no model is built: it would not fit, nor be solved."""
+LARGEST_LOOKAHEAD = 200_000_000
+"""Combinations of candidates beyond which not even all path times are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +92,16 @@ def minimise(
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
-    start = judge.plan(goal, first_plan(placement, goal))
+    looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
+    times = PathTimes(placement) if looks_ahead else None
+    start = judge.plan(goal, first_plan(placement, goal, times))
     if start is not None:
         tell(start.objective, None)
+        if times is not None:
+            placement.keep(times.within(start.objective))
+    least = 0.0 if times is None else times.least(times.order)
     if placement.size > LARGEST_MODEL:
-        return _too_large(placement, goal, start)
+        return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
     costs = costs_of(goal, placement)
     task = Task(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
@@ -107,7 +113,7 @@ def minimise(
             raise RuntimeError(f"method {method.name} calls a problem infeasible that has a plan")
         return Solution("infeasible", trace=trace)
     best = _better(goal, start, judge.plan(goal, found.nodes))
-    bound = _bound(goal, found.bound)
+    bound = _bound(goal, max(found.bound, least) if times is not None else found.bound)
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
@@ -180,14 +186,10 @@ def _concluded(
     return Solution(status, placement.nodes_of_instances(best.blocks), best.objective, bound, trace)
 
 
-def _too_large(placement: Placement, goal: Goal, start: _Judged | None) -> Solution:
+def _too_large(placement: Placement, goal: Goal, start: _Judged | None, least: float) -> Solution:
     """No model: the greedy plan, with what is known without one as the bound."""
     trace = {"method": "greedy", "combinations": placement.size}
-    bound = None
-    if goal.single == "response_time" and placement.size < 50 * LARGEST_MODEL:
-        bound = PathTimes(placement).least(list(range(len(placement.graph))))
-    elif goal.single is not None and not METRIC_BY_NAME[goal.single].maximise:
-        bound = 0.0
+    bound = least if goal.single is not None and not goal.maximise else None
     if start is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, start, bound, False, trace)

@@ -10,6 +10,7 @@ from berth.evaluation.goal import Goal, on_scale
 from berth.evaluation.metrics import AdditiveMetric
 from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
+from berth.exact.modelled import modelled
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
 
@@ -49,6 +50,7 @@ def objective_bounds(
     maximum over all plans, or its bound, for the others.
     """
     problem = setting.problem
+    setting = modelled(setting)
     bounds = {}
     for name in problem.objective:
         if name in problem.objective_bounds:

@@ -122,6 +122,16 @@ class PathTimes:
         """A lower bound on the worst path over some instances; infinite if no candidates are linked."""
         return max((float((self.head[k] + self.tail[k]).min(initial=np.inf)) for k in instances), default=0.0)
 
+    def within(self, most: float) -> list[NDArray[np.bool_]]:
+        """For each block, its candidates through which a plan of at most this response time can go."""
+        keep = []
+        for numbers in self.placement.blocks:
+            fits = np.ones(len(self.nodes(numbers[0])), dtype=bool)
+            for number in numbers:
+                fits &= self.head[number] + self.tail[number] <= most * (1 + 1e-9)
+            keep.append(fits)
+        return keep
+
     @cached_property
     def horizon(self) -> float:
         """The longest path with the worst node and the worst link on every hop (card 1.9)."""

@@ -74,6 +74,14 @@ class Placement:
             if size < len(nodes):
                 self.candidates[number] = np.sort(generator.choice(nodes, size, replace=False))
 
+    def keep(self, fits: list[NDArray[np.bool_]]) -> None:
+        """Narrow the candidates down to those that fit; blocks with the same ones go on sharing them."""
+        narrowed: dict[tuple[bytes, bytes], IndexArray] = {}
+        for number, (nodes, fit) in enumerate(zip(self.candidates, fits, strict=True)):
+            key = nodes.tobytes(), fit.tobytes()
+            self.candidates[number] = narrowed.setdefault(key, nodes[fit])
+        self.__dict__.pop("size", None)
+
     @cached_property
     def capacity(self) -> dict[str, FloatArray]:
         """What every node has of each demanded resource, less the headroom."""

@@ -9,24 +9,28 @@ from berth.evaluation.feasibility import apart_place_of
 from berth.evaluation.goal import Goal
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
 from berth.exact.costs import finite
+from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
-def first_plan(placement: Placement, goal: Goal) -> IndexArray | None:
+def first_plan(placement: Placement, goal: Goal, times: PathTimes | None = None) -> IndexArray | None:
     """The node of each block, by one greedy pass; None where it gets stuck.
 
     Holds capacities, processors, links and rules, not bandwidth nor requirements: judge it before use.
+    With path times, it looks ahead: what is left of a path counts at its least.
     """
-    return _Greedy(placement, goal).run()
+    return _Greedy(placement, goal, times).run()
 
 
 class _Greedy:
-    def __init__(self, placement: Placement, goal: Goal) -> None:
+    def __init__(self, placement: Placement, goal: Goal, times: PathTimes | None) -> None:
         self._placement = placement
         self._goal = goal
+        self._times = times
+        self._finish: dict[int, float] = {}
         self._node = np.full(len(placement.blocks), -1, dtype=np.intp)
         self._room = {name: there.copy() for name, there in placement.capacity.items()}
         self._processor = placement.network.speed.copy()
@@ -72,6 +76,10 @@ class _Greedy:
     def _put(self, block: int, node: int) -> None:
         self._node[block] = node
         self._used[node] = True
+        if self._times is not None:
+            here = np.array([node])
+            for number in self._placement.blocks[block]:
+                self._finish[number] = float(self._arrival(number, here)[0] + self._own(number, here)[0])
         self._processor[node] -= self._placement.block_busy[block]
         for name, demand in self._placement.block_demand.items():
             self._room[name][node] -= demand[block]
@@ -108,6 +116,13 @@ class _Greedy:
         return total
 
     def _time(self, block: int, nodes: IndexArray) -> FloatArray:
+        if self._times is not None:
+            position = np.searchsorted(self._placement.candidates[block], nodes)
+            ends = [
+                self._arrival(number, nodes) + self._times.tail[number][position]
+                for number in self._placement.blocks[block]
+            ]
+            return np.asarray(np.max(ends, axis=0))
         graph, network = self._placement.graph, self._placement.network
         total = graph.work_ms[self._placement.blocks[block]].sum() / network.speed[nodes]
         for other, sends, _ in self._pairs[block]:
@@ -118,6 +133,21 @@ class _Greedy:
                 )
                 total = total + np.nan_to_num(delays)
         return np.asarray(total)
+
+    def _own(self, number: int, nodes: IndexArray) -> FloatArray:
+        return np.asarray(self._placement.graph.work_ms[number] / self._placement.network.speed[nodes])
+
+    def _arrival(self, number: int, nodes: IndexArray) -> FloatArray:
+        """When an instance on each of some nodes has its inputs, as far as these are placed."""
+        assert self._times is not None
+        graph, delays = self._placement.graph, self._placement.network.table.delay_ms
+        latest = np.zeros(len(nodes))
+        for pair in self._times.incoming[number]:
+            sender = int(graph.pair_sender[pair])
+            if sender in self._finish:
+                there = self._node[self._placement.block_of[sender]]
+                latest = np.maximum(latest, self._finish[sender] + np.nan_to_num(delays[there, nodes]))
+        return latest
 
 
 def _pairs_of_blocks(placement: Placement) -> list[list[tuple[int, bool, float]]]:

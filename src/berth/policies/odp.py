@@ -7,8 +7,9 @@ from typing import Literal
 
 from berth.evaluation.goal import Goal
 from berth.exact.minimise import Solution, minimise
+from berth.exact.modelled import modelled, unmodelled
 from berth.exact.placement import Sampling
-from berth.model import BadInput, Problem
+from berth.model import BadInput
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, Task
 from berth.policies.solve import problem_goal
@@ -67,7 +68,7 @@ def solve_for(task: Task, goal: Goal) -> Answer:
     parameters: OdpParameters = task.parameters
     seed = task.seed if parameters.candidate_seed is None else parameters.candidate_seed
     solution = minimise(
-        task.setting,
+        modelled(task.setting),
         goal,
         task.budget,
         task.seed,
@@ -83,7 +84,9 @@ def solve_for(task: Task, goal: Goal) -> Answer:
 
 
 def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer:
-    doubt = unproved(task.problem) or ("only a sample of the candidates was considered" if sampled else None)
+    doubt = unmodelled(task.problem) or (
+        "only a sample of the candidates was considered" if sampled else None
+    )
     trace = dict(solution.trace)
     if doubt is not None:
         trace["no_proof"] = doubt
@@ -104,7 +107,7 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
 
 def infeasible(task: Task, goal: Goal | None = None) -> Answer:
     """No plan keeps all constraints: which of them clash."""
-    doubt = unproved(task.problem)
+    doubt = unmodelled(task.problem)
     if doubt is not None:
         reason = f"no plan found: {doubt}"
         return Answer("unknown", goal=goal, reason=reason, trace={"no_proof": doubt})
@@ -113,14 +116,3 @@ def infeasible(task: Task, goal: Goal | None = None) -> Answer:
     lines = clashes(task.setting, task.budget.part(0.5, most=20.0))
     reason = "; ".join(lines) or "the constraints can't hold together"
     return Answer("infeasible", goal=goal, reason=reason, trace={"conflict": lines})
-
-
-def unproved(problem: Problem) -> str | None:
-    """Why a plan that is best without sharing, downloads and containers need not be best; None if it is."""
-    if any(application.containers is not None for application in problem.applications):
-        return "odp does not pack containers"
-    if any(item.operator.reads for item in problem.instances.operators):
-        return "odp does not plan object downloads"
-    if problem.sharing_keys.matters:
-        return "odp does not share equal operators"
-    return None

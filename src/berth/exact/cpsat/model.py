@@ -179,7 +179,9 @@ class CpSatModel:
         for link, terms in self.pairs.crossings(bandwidth, half).items():
             sender, receiver = divmod(link, size)
             there = float(bandwidth[sender, receiver])
-            text = f"link {self._name(sender)} {arrow} {self._name(receiver)}: at most {amount(there)} bytes/s"
+            text = (
+                f"link {self._name(sender)} {arrow} {self._name(receiver)}: at most {amount(there)} bytes/s"
+            )
             self.limit("bandwidth", text, terms(), there)
 
     def _add_cards(self) -> None:
@@ -228,9 +230,7 @@ class CpSatModel:
             if terms:
                 self.add("availability", text, expression <= bound)
 
-    def _unavailability(
-        self, factor: float, application: int, ceiling: float
-    ) -> list[tuple[Any, int]]:
+    def _unavailability(self, factor: float, application: int, ceiling: float) -> list[tuple[Any, int]]:
         """Minus the logarithm of an application's availability, in units of 1 / factor, parts capped."""
         costs = Costs.none(self.placement)
         add_metric(costs, AVAILABILITY, -1.0)
@@ -241,6 +241,9 @@ class CpSatModel:
                 terms += [(v, w) for v, w in zip(self.x[block], units, strict=True) if w]
         for number, edge in enumerate(self.placement.edges):
             weights = costs.edge[number]
-            if weights is not None and graph.application_of[self.placement.blocks[edge.first][0]] == application:
+            if (
+                weights is not None
+                and graph.application_of[self.placement.blocks[edge.first][0]] == application
+            ):
                 terms += self.pairs.cost_terms(number, np.minimum(weights, ceiling), factor)
         return terms

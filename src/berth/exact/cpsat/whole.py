@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from berth.evaluation.feasibility import TOLERANCE
 
 FloatArray = NDArray[np.float64]
-FINE = 2.0**40
+FINE = 2.0**43
 """How finely the largest amount of a row or an objective is divided where decimals don't suffice."""
 
 

@@ -73,7 +73,7 @@ bench: setup  ## run every benchmark
 	@shopt -s nullglob; benchmarks=(benchmarks/bench_*.py); \
 	if [ $${#benchmarks[@]} -eq 0 ]; then echo "no benchmarks/bench_*.py yet"; fi; \
 	for benchmark in "$${benchmarks[@]}"; do \
-		echo "== $$benchmark"; $(BIN)/python "$$benchmark" || exit 1; \
+		echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python "$$benchmark" || exit 1; \
 	done
 
 lock:  ## pin every dependency anew in requirements.lock

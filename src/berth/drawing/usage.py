@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from berth.drawing.amounts import quantity
 from berth.evaluation import Situation
+from berth.evaluation.loads import card_loads, processor_loads, resource_loads
 
 FloatArray = NDArray[np.float64]
 
@@ -52,53 +53,13 @@ def node_uses(situation: Situation) -> list[NodeUse]:
     network = situation.network
     uses = [
         NodeUse(resource, needed, network.capacity(resource), quantity)
-        for resource, needed in _resources(situation).items()
+        for resource, needed in resource_loads(situation).items()
     ]
     if any(application.throughput_per_s is not None for application in situation.problem.applications):
-        uses.append(NodeUse("busy", _busy(situation), np.ones(len(network.nodes)), None))
+        uses.append(NodeUse("busy", processor_loads(situation), np.ones(len(network.nodes)), None))
     if situation.rates_known and np.isfinite(network.nic_bytes_per_s).any():
-        uses.append(NodeUse("card B/s", _sent_and_received(situation), network.nic_bytes_per_s, quantity))
+        uses.append(NodeUse("card B/s", card_loads(situation), network.nic_bytes_per_s, quantity))
     return uses
-
-
-def _resources(situation: Situation) -> dict[str, FloatArray]:
-    """What each node's instances need of each resource; a container takes its whole capacity."""
-    graph, plan = situation.graph, situation.plan
-    packed = np.array([_is_packed(situation, number) for number in range(len(graph))], dtype=bool)
-    nodes = situation.node_of[situation.computations[0]]
-    needed = {}
-    for resource in graph.resources:
-        demand = np.where(packed, 0.0, graph.demand(resource))[situation.running]
-        needed[resource] = _per_node(situation, nodes, situation.per_computation(demand))
-    homes = {plan.containers[graph.names[n]]: n for n in situation.running.tolist() if packed[n]}
-    for number in homes.values():
-        container = situation.problem.applications[graph.application_of[number]].containers
-        for resource, size in (container.capacity if container else {}).items():
-            total = needed.setdefault(resource, np.zeros(len(situation.network.nodes)))
-            total[situation.node_of[number]] += size
-    return needed
-
-
-def _is_packed(situation: Situation, instance: int) -> bool:
-    application = situation.problem.applications[situation.graph.application_of[instance]]
-    return application.containers is not None and situation.graph.names[instance] in situation.plan.containers
-
-
-def _busy(situation: Situation) -> FloatArray:
-    nodes = situation.node_of[situation.computations[0]]
-    return _per_node(situation, nodes, np.nan_to_num(situation.busy_share))
-
-
-def _sent_and_received(situation: Situation) -> FloatArray:
-    total = np.zeros(len(situation.network.nodes))
-    for flows in (situation.flows, situation.downloads):
-        for ends in (flows.sender, flows.receiver):
-            total += _per_node(situation, ends, np.nan_to_num(flows.rate))
-    return total
-
-
-def _per_node(situation: Situation, nodes: NDArray[np.intp], values: FloatArray) -> FloatArray:
-    return np.bincount(nodes, values, minlength=len(situation.network.nodes)).astype(np.float64)
 
 
 def link_uses(situation: Situation) -> list[LinkUse]:

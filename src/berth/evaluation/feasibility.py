@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from berth.evaluation.loads import card_loads, containers_of, processor_loads, resource_loads
 from berth.evaluation.metrics import AVAILABILITY
 from berth.evaluation.situation import Flows, Situation, group_maximum
-from berth.model import Apart, Containers, Node, Together
+from berth.model import Apart, Node, Together
 
 TOLERANCE = 1e-9
 """Amounts are compared with this relative tolerance."""
@@ -110,51 +111,17 @@ def apart_place_of(node: Node, by: str | None) -> tuple[str, str]:
 
 def capacities(situation: Situation) -> Iterator[str]:
     """What a node's instances and containers need of each resource, against what it has."""
-    network, graph = situation.network, situation.graph
-    representatives, _ = situation.computations
-    nodes = situation.node_of[representatives]
-    containers = _containers_on_nodes(situation)
-    packed = np.zeros(len(graph), dtype=bool)
-    packed[[number for number in situation.packing if graph.names[number] in situation.plan.containers]] = (
-        True
-    )
-    resources = dict.fromkeys([*graph.resources, *(name for _, name in containers)])
-    for resource in resources:
-        demand = np.where(packed, 0.0, graph.demand(resource))[situation.running]
-        needed = np.bincount(nodes, situation.per_computation(demand), minlength=len(network.nodes))
-        for (node, name), total in containers.items():
-            needed[node] += total if name == resource else 0.0
+    network = situation.network
+    kept = f" (headroom {amount(network.headroom)} kept free)" if network.headroom else ""
+    for resource, needed in resource_loads(situation).items():
         there = network.capacity(resource)
         for node in np.flatnonzero(needed > there).tolist():
             if exceeds(needed[node], there[node]):
-                yield f"node {network.nodes[node].name}: {resource} {_of(needed[node], there[node])}" + (
-                    f" (headroom {amount(network.headroom)} kept free)" if network.headroom else ""
-                )
+                yield f"node {network.nodes[node].name}: {resource} {_of(needed[node], there[node])}{kept}"
 
 
 def _of(needed: float, there: float) -> str:
     return f"{amount(needed)} needed, {amount(there)} there"
-
-
-def _containers_on_nodes(situation: Situation) -> dict[tuple[int, str], float]:
-    """What the containers that are not empty take of each node's resources: all of their capacity."""
-    taken: dict[tuple[int, str], float] = {}
-    homes = {}
-    for number in situation.packing:
-        container = situation.plan.containers.get(situation.graph.names[number])
-        if container is not None:
-            homes[container] = int(situation.node_of[number]), _containers_of(situation, number).capacity
-    for node, capacity in homes.values():
-        for resource, size in capacity.items():
-            taken[node, resource] = taken.get((node, resource), 0.0) + size
-    return taken
-
-
-def _containers_of(situation: Situation, instance: int) -> Containers:
-    application = int(situation.graph.application_of[instance])
-    found = situation.problem.applications[application].containers
-    assert found is not None
-    return found
 
 
 def containers(situation: Situation) -> Iterator[str]:
@@ -164,7 +131,7 @@ def containers(situation: Situation) -> Iterator[str]:
     for number in situation.packing:
         name, application = graph.names[number], graph.names[number].partition("/")[0]
         container = plan.containers.get(name)
-        count = _containers_of(situation, number).count
+        count = containers_of(situation, number).count
         if container is None:
             yield f"instance {name}: in no container"
         elif not _is_container(container, application, count):
@@ -187,7 +154,7 @@ def _container_fits(situation: Situation, container: str, numbers: list[int]) ->
     nodes = sorted({situation.network.nodes[situation.node_of[number]].name for number in numbers})
     if len(nodes) > 1:
         yield f"container {container}: its instances are on {', '.join(nodes)}"
-    limits = _containers_of(situation, numbers[0])
+    limits = containers_of(situation, numbers[0])
     keys = situation.problem.sharing_keys.computation_keys(np.array(numbers))
     group = np.unique(keys, return_inverse=True)[1]
     for resource in graph.resources:
@@ -224,12 +191,7 @@ def bandwidths(situation: Situation) -> Iterator[str]:
 
 def network_cards(situation: Situation) -> Iterator[str]:
     """What each node sends plus receives, against its card (004, constraint 3)."""
-    network = situation.network
-    total = np.zeros(len(network.nodes))
-    for flows in (situation.flows, situation.downloads):
-        rate = np.nan_to_num(flows.rate)
-        for ends in (flows.sender, flows.receiver):
-            total += np.bincount(ends, rate, minlength=len(total))
+    network, total = situation.network, card_loads(situation)
     for node in np.flatnonzero(total > network.nic_bytes_per_s).tolist():
         if exceeds(total[node], network.nic_bytes_per_s[node]):
             needed = _of(total[node], network.nic_bytes_per_s[node])
@@ -259,9 +221,7 @@ def _link_shares(situation: Situation, flows: Flows) -> np.ndarray:
 
 def keeping_up(situation: Situation) -> Iterator[str]:
     """Where a throughput is asked for, every node's processor keeps up (004, constraint 1)."""
-    representatives, _ = situation.computations
-    nodes = situation.node_of[representatives]
-    busy = np.bincount(nodes, np.nan_to_num(situation.busy_share), minlength=len(situation.network.nodes))
+    busy = processor_loads(situation)
     for node in np.flatnonzero(busy > 1.0).tolist():
         if exceeds(busy[node], 1.0):
             yield f"node {situation.network.nodes[node].name}: processor {_of(busy[node], 1.0)} (busy share)"

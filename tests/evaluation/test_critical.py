@@ -9,7 +9,7 @@ from berth.evaluation import evaluate
 from berth.evaluation.critical import critical_path
 from berth.model import Plan, Problem
 
-from .problems import diamond, incomplete, large, nothing_placed, reused, several_applications, without_link
+from tests.drawing.problems import diamond, incomplete, large, nothing_placed, reused, several_applications, without_link
 
 
 def names_on_path(problem: Problem, plan: Plan, application: int | None = None) -> list[str]:

@@ -1,0 +1,178 @@
+"""What the documentation promises: everything is in it, and its examples are true."""
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import berth
+from berth.cli.app import app
+from berth.evaluation import METRICS
+from berth.files import PLAN_SCHEMA, PROBLEM_SCHEMA, load
+from berth.policies import policy_names
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *DOCS.rglob("*.md")]
+README = (ROOT / "README.md").read_text()
+ENVIRONMENT = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+GROUP: Any = typer.main.get_command(app)
+
+
+def options(command: Any) -> set[str]:
+    return {name for item in command.params for name in (*item.opts, *item.secondary_opts) if name[0] == "-"}
+
+
+def blocks(text: str, language: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    return [content for kind, content in found if kind == language]
+
+
+def lines(text: str) -> list[str]:
+    """Lines as people compare them: without trailing blanks, times left out."""
+    kept = (line.rstrip() for line in text.splitlines() if not line.startswith("seconds"))
+    return [re.sub(r"in \d+\.\d\d s", "in T s", line) for line in kept]
+
+
+def keys(schema: dict[str, Any]) -> Iterator[str]:
+    yield from schema.get("properties", {})
+    nested = [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]
+    for part in nested:
+        if isinstance(part, dict):
+            yield from keys(part)
+
+
+@pytest.fixture
+def beside_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", sorted(GROUP.commands))
+def test_every_command_and_option_is_documented(name: str) -> None:
+    """Each command has its section in the reference, with all of its options."""
+    sections = re.split(r"^## ", (DOCS / "commands.md").read_text(), flags=re.MULTILINE)
+    section = next(part for part in sections if part.startswith(f"`berth {name}"))
+    assert {option for option in options(GROUP.commands[name]) if f"`{option}" not in section} == set()
+
+
+def test_options_of_the_command_itself() -> None:
+    """The options before any command are in the reference, too."""
+    text = (DOCS / "commands.md").read_text()
+    assert {option for option in options(GROUP) if f"`{option}`" not in text} == set()
+
+
+def test_every_policy_has_a_page() -> None:
+    """A page for each policy, with all of its parameters."""
+    for name in policy_names():
+        page = DOCS / "policies" / f"{name}.md"
+        assert page.exists(), f"no {page}"
+        parameters = berth.policies.find_policy(name).parameters.__dataclass_fields__
+        assert [field for field in parameters if f"`{field}`" not in page.read_text()] == []
+
+
+@pytest.mark.parametrize("schema", [PROBLEM_SCHEMA, PLAN_SCHEMA], ids=["problem", "plan"])
+def test_every_field_is_documented(schema: dict[str, Any]) -> None:
+    """Each key of both files is in the page about them."""
+    words = set(re.findall(r"\w+", (DOCS / "file-formats.md").read_text()))
+    assert set(keys(schema)) - words == set()
+
+
+def test_every_metric_is_documented() -> None:
+    """Each metric's key and its name in objectives are in a row of the table."""
+    text = (DOCS / "concepts.md").read_text()
+    assert [metric.key for metric in METRICS if f"| `{metric.key}` | `{metric.name}` |" not in text] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    """Links to files and headings of this repository exist."""
+    for target, heading in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text()):
+        file = (page.parent / target).resolve() if target else page
+        assert file.exists(), target
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", file.read_text(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in titles}
+            assert heading in anchors
+
+
+def test_python_example_of_the_readme(beside_examples: Path) -> None:
+    """It runs, and its assertions hold."""
+    (example,) = blocks(README, "python")
+    exec(compile(example, "README.md", "exec"), {})
+    assert berth.load_plan("plan.json").status == "optimal"
+
+
+def test_docstring_of_the_package(beside_examples: Path) -> None:
+    """The example in berth's docstring prints what it says."""
+    result = doctest.testmod(berth)
+    assert result.attempted > 3
+    assert result.failed == 0
+
+
+def test_first_example_of_the_readme(tmp_path: Path) -> None:
+    """The problem that is written out there gives the output that is written below it."""
+    (problem,) = blocks(README, "yaml")
+    (tmp_path / "plants.yaml").write_text(problem)
+    shown = lines(blocks(README, "console")[0])
+    command = [sys.executable, "-m", "berth.cli.app", *shown[0].removeprefix("$ berth ").split()]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, check=True)
+    assert lines(done.stdout + done.stderr) == shown[1:]
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    assert (plan["status"], plan["objective"]) == ("optimal", 63)
+
+
+@pytest.mark.parametrize("latest", [30, 50])
+def test_infeasible_examples(latest: int, tmp_path: Path) -> None:
+    """The clashes that README and start page show are those that berth finds."""
+    (problem,) = blocks(README, "yaml")
+    file = tmp_path / "plants.yaml"
+    file.write_text(problem.replace("- name: alarms", f"- name: alarms\n    max_response_time_ms: {latest}"))
+    plan = berth.solve(load(file))
+    assert plan.status == "infeasible"
+    text = README + (DOCS / "start.md").read_text()
+    assert "\n".join(f"  {line}" for line in plan.trace["conflict"]) in text
+
+
+def test_a_policy_of_your_own() -> None:
+    """The example works, takes its parameter, and is what the page shows."""
+    file = ROOT / "examples" / "own_policy.py"
+    assert blocks((DOCS / "policies" / "your-own.md").read_text(), "python")[0] == file.read_text()
+    spec = spec_from_file_location("own_policy", file)
+    assert spec is not None
+    assert spec.loader is not None
+    own_policy = module_from_spec(spec)
+    # dataclasses look their module up by name
+    sys.modules["own_policy"] = own_policy
+    try:
+        spec.loader.exec_module(own_policy)
+        problem = load(ROOT / "examples" / "tag-and-count.yaml")
+        plan = berth.solve(problem, own_policy.FirstFit(), nodes="largest")
+    finally:
+        del sys.modules["own_policy"]
+    assert (plan.policy, plan.status, plan.metrics["nodes_used"]) == ("first-fit", "feasible", 3)
+
+
+def test_demo(tmp_path: Path) -> None:
+    """It runs anywhere in a few seconds, writes its files, and prints the tables of the README."""
+    started = time.monotonic()
+    command = [sys.executable, str(ROOT / "examples" / "demo.py")]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, check=True)
+    assert time.monotonic() - started < 15
+    written = {path.name for path in (tmp_path / "demo-output").iterdir()}
+    plans = ("fastest", "most-available", "round-robin")
+    assert written == {f"{plan}.{kind}" for plan in plans for kind in ("json", "png", "svg")}
+    shown = next(block for block in blocks(README, "") if block.startswith("Where the operators run"))
+    assert "\n".join(lines(shown)) in "\n".join(lines(done.stdout))
+    assert done.stdout.count("nothing is broken") == 3

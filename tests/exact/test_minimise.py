@@ -76,7 +76,7 @@ WEIGHTED = [
 def test_weighted_sums_against_enumeration(weights: dict[str, float], scale: str) -> None:
     """A weighted sum reaches the least value over all plans, on the scale that the trace names."""
 
-    @QUIET
+    @settings(QUIET, max_examples=8)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         raw: dict[str, Any] = data.draw(solvable_problems("traffic"))

@@ -83,9 +83,15 @@ class NoParameters:
 class Policy(Protocol):
     """A way to place operators. A class with these two attributes and this method is one."""
 
-    about: About
-    parameters: type
-    """A frozen dataclass: its fields are what users may set, with defaults and types."""
+    @property
+    def about(self) -> About:
+        """What people should know about it."""
+        ...
+
+    @property
+    def parameters(self) -> type:
+        """A frozen dataclass: its fields are what users may set, with defaults and types."""
+        ...
 
     def solve(self, task: Task) -> Answer:
         """Find a plan."""

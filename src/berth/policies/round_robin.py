@@ -28,7 +28,9 @@ class RoundRobin:
         )
         nodes = np.full(len(graph), -1, dtype=np.intp)
         turn = 0
-        for number in range(len(graph)):
+        # Who has no choice comes first: others must not take the only room there is.
+        choices = [len(graph.allowed_nodes[operator]) for operator in graph.operator_of.tolist()]
+        for number in sorted(range(len(graph)), key=lambda number: choices[number] > 1):
             allowed = graph.allowed_nodes[graph.operator_of[number]]
             needed = demand[:, number, None]
             fits = allowed[(needed <= room[:, allowed] * (1 + 1e-9) + 1e-12).all(axis=0)]

@@ -38,7 +38,7 @@ def solve_general(task: Task) -> Found:
     found = replace(found, bound=max(found.bound, least))
     if found.outcome == "optimal" and not task.budget.over:
         reached = task.costs_at(found.nodes)
-        if np.isfinite(reached) and reached - found.bound > FINE_ENOUGH * abs(reached):
+        if np.isfinite(reached) and reached - found.bound > max(FINE_ENOUGH, task.gap) * abs(reached):
             # The known plan makes the units finer: what costs more need not be told apart.
             again = _solved(replace(task, start=found.nodes), reached)
             return replace(again, bound=max(found.bound, again.bound), solves=2)
@@ -135,7 +135,7 @@ def _with_product(task: Task) -> Found:
             heapq.heappush(waiting, (bound, low, high))
         least = min(waiting[0][0], value)
         task.tell(task.goal.from_costs(value), task.goal.from_costs(least))
-        if value - least <= FINE_ENOUGH * abs(value):
+        if value - least <= max(FINE_ENOUGH, task.gap) * abs(value):
             return Found("optimal", best, least, attempt)
         if found.outcome != "optimal" or task.budget.over:
             break

@@ -109,9 +109,10 @@ def minimise(
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
     if found.outcome == "infeasible":
-        if start is not None:
-            raise RuntimeError(f"method {method.name} calls a problem infeasible that has a plan")
-        return Solution("infeasible", trace=trace)
+        if start is None:
+            return Solution("infeasible", trace=trace)
+        trace["contradiction"] = "the solver found no plan, but there is one: its verdict does not count"
+        found = Found("feasible", start.blocks, -np.inf)
     best = _better(goal, start, judge.plan(goal, found.nodes))
     bound = _bound(goal, max(found.bound, least) if times is not None else found.bound)
     if best is None:
@@ -175,8 +176,9 @@ def _concluded(
         # Floating point can't tell apart what differs by less than this.
         noise = 1e-9 * (abs(best.objective) + abs(goal.constant)) + 1e-12
         if beyond > noise:
-            raise RuntimeError(f"a plan of {best.objective} is better than the proved bound {bound}")
-        if beyond > 0 or (proved and gap_between(best.objective, bound) <= OPTIMAL_GAP):
+            trace["contradiction"] = f"the solver's bound {bound} is beyond a plan: it does not count"
+            bound = None
+        elif beyond > 0 or (proved and gap_between(best.objective, bound) <= OPTIMAL_GAP):
             # What is left is rounding, far below what counts.
             bound = best.objective
     gap = None if bound is None else gap_between(best.objective, bound)

@@ -36,9 +36,11 @@ class PaperProgram:
         self._times()
 
     def x_at(self, instance: int, node: int) -> int:
+        """The column of an instance on a node."""
         return instance * self.nodes + node
 
     def y_at(self, pair: int, here: int, there: int) -> int:
+        """The column of a communicating pair on two nodes."""
         return self.y + (pair * self.nodes + here) * self.nodes + there
 
     def _placement(self) -> None:
@@ -77,7 +79,9 @@ class PaperProgram:
 
     def solve(self) -> tuple[float | None, float, bool]:
         """The objective, the seconds and whether it is proved."""
-        places = [(k, column, value) for k, (row, _, _) in enumerate(self.rows) for column, value in row.items()]
+        places = [
+            (k, column, value) for k, (row, _, _) in enumerate(self.rows) for column, value in row.items()
+        ]
         numbers, columns, values = zip(*places, strict=True)
         matrix = coo_array((values, (numbers, columns)), shape=(len(self.rows), self.size)).tocsr()
         upper = np.full(self.size, np.inf)
@@ -90,7 +94,9 @@ class PaperProgram:
         whole[: self.t] = 1
         objective = np.zeros(self.size)
         objective[-1] = 1.0
-        limits = LinearConstraint(matrix, [low for _, low, _ in self.rows], [high for _, _, high in self.rows])
+        limits = LinearConstraint(
+            matrix, [low for _, low, _ in self.rows], [high for _, _, high in self.rows]
+        )
         began = time.perf_counter()
         result = milp(
             objective,
@@ -123,7 +129,8 @@ def main() -> None:
         if proved and value is not None and plan.objective is not None:
             assert abs(value - plan.objective) < 1e-4, (value, plan.objective)
         more = "" if proved else ">"
-        print(f"{name:40} {ours:7.2f} s {more + f'{theirs:.1f}':>8} s {more + f'{theirs / ours:.0f}':>8} ({plan.status})")
+        seconds, ratio = f"{more}{theirs:.1f}", f"{more}{theirs / ours:.0f}"
+        print(f"{name:40} {ours:7.2f} s {seconds:>8} s {ratio:>8} ({plan.status})", flush=True)
 
 
 if __name__ == "__main__":

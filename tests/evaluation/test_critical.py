@@ -8,8 +8,15 @@ from berth.drawing.views import situation_of
 from berth.evaluation import evaluate
 from berth.evaluation.critical import critical_path
 from berth.model import Plan, Problem
-
-from tests.drawing.problems import diamond, incomplete, large, nothing_placed, reused, several_applications, without_link
+from tests.drawing.problems import (
+    diamond,
+    incomplete,
+    large,
+    nothing_placed,
+    reused,
+    several_applications,
+    without_link,
+)
 
 
 def names_on_path(problem: Problem, plan: Plan, application: int | None = None) -> list[str]:

@@ -1,0 +1,50 @@
+"""Every example solves to what its comments promise."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import berth
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+DATA = os.environ.get("BERTH_DATA")
+
+
+@pytest.mark.parametrize(
+    ("name", "metric", "value"),
+    [
+        ("tag-and-count", "response_time_ms", 31.836363636),
+        ("edge-cameras", "cost_per_hour", 1.7324),
+        ("two-source-join", "traffic_bytes_per_s", 1590000.0),
+    ],
+)
+def test_optimum(name: str, metric: str, value: float) -> None:
+    """The optimum was found by enumeration when the example was made."""
+    plan = berth.solve(berth.load(EXAMPLES / f"{name}.yaml"), time_limit=30)
+    assert plan.status == "optimal"
+    assert not plan.violations
+    assert plan.metrics[metric] == pytest.approx(value)
+
+
+def test_most_available_plan() -> None:
+    """Tag-and-Count keeps off the unreliable machines when asked for availability, and is slower."""
+    problem = berth.load(EXAMPLES / "tag-and-count.yaml")
+    fastest = berth.solve(problem)
+    assert fastest.metrics["availability"] == pytest.approx(0.99**8)
+    assert list(fastest.assignment.values()).count("frankfurt") == 8
+
+
+@pytest.mark.skipif(DATA is None, reason="BERTH_DATA names no folder of measurements")
+def test_cloud_regions(tmp_path: Path) -> None:
+    """69 measured cloud regions: proved optimal, and no plan is slower than its bound says."""
+    assert DATA is not None
+    if not (Path(DATA) / "skyplane_69").is_dir():
+        pytest.skip("BERTH_DATA has no skyplane_69")
+    out = tmp_path / "cloud-regions.json"
+    subprocess.run([sys.executable, str(EXAMPLES / "make_cloud_regions.py"), str(out)], check=True)
+    plan = berth.solve(berth.load(out), time_limit=60)
+    assert plan.status == "optimal"
+    assert plan.metrics["response_time_ms"] == pytest.approx(106.73, abs=0.01)

@@ -48,10 +48,10 @@ def solve_general(task: Task) -> Found:
 def _solved(task: Task, ceiling: float) -> Found:
     """Quick deterministic attempts, one strategy each, then a portfolio from where they ended."""
     best = Found("unknown", task.start, -np.inf)
+    model = CpSatModel(task.placement)
+    objective = Objective(model, task.costs, ceiling)
+    model.order_interchangeable(task.costs)
     for options in _attempts(task):
-        model = CpSatModel(task.placement)
-        objective = Objective(model, task.costs, ceiling)
-        model.order_interchangeable(task.costs)
         attempt = run(model, task.budget, options, best.nodes, _heard(task, objective))
         bound = max(best.bound, objective.real(attempt.bound))
         nodes = best.nodes if attempt.nodes is None else attempt.nodes
@@ -134,7 +134,8 @@ def _with_product(task: Task) -> Found:
         else:
             heapq.heappush(waiting, (bound, low, high))
         least = min(waiting[0][0], value)
-        task.tell(task.goal.from_costs(value), task.goal.from_costs(least))
+        objective = None if best is None else task.goal.from_costs(value)
+        task.tell(objective, task.goal.from_costs(least))
         if value - least <= max(FINE_ENOUGH, task.gap) * abs(value):
             return Found("optimal", best, least, attempt)
         if found.outcome != "optimal" or task.budget.over:

@@ -25,7 +25,7 @@ from berth.model import Plan
 
 IndexArray = NDArray[np.intp]
 
-LARGEST_MODEL = 4_000_000
+LARGEST_MODEL = 2_000_000
 """Combinations of candidates beyond which no model is built: it would not fit, nor be solved."""
 LARGEST_LOOKAHEAD = 200_000_000
 """Combinations of candidates beyond which not even all path times are looked at."""

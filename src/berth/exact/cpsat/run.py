@@ -70,6 +70,7 @@ def run(
     """Solve a model within a budget."""
     if options.work is not None:
         budget = budget.part(1.0, most=SECONDS_PER_WORK * options.work)
+    model.cp.clear_hints()  # type: ignore[no-untyped-call]
     if hint is not None:
         for block, node in enumerate(hint.tolist()):
             if len(model.at[block]) > 1:

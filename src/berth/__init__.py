@@ -9,11 +9,38 @@
 ()
 """
 
-from berth.evaluation import Evaluation, evaluate
-from berth.files import load, load_plan, save_plan
-from berth.model import BadInput, Plan, Problem
-from berth.policies import solve
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from berth.evaluation import Evaluation, evaluate
+    from berth.files import load, load_plan, save_plan
+    from berth.model import BadInput, Plan, Problem
+    from berth.policies import solve
 
 __version__ = "0.1.0"
 
 __all__ = ["BadInput", "Evaluation", "Plan", "Problem", "evaluate", "load", "load_plan", "save_plan", "solve"]
+
+_HOMES = {
+    "BadInput": "model",
+    "Evaluation": "evaluation",
+    "Plan": "model",
+    "Problem": "model",
+    "evaluate": "evaluation",
+    "load": "files",
+    "load_plan": "files",
+    "save_plan": "files",
+    "solve": "policies",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for, so that the command is there at once and can be interrupted from the start."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'berth' has no attribute {name!r}")
+    value = getattr(import_module(f"berth.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -37,7 +37,7 @@ SMALL: dict[str, Any] = {
 
 def berth(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "berth.cli.app", *arguments]
+    command = [sys.executable, "-m", "berth.cli.entry", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, **options)
 
 
@@ -203,7 +203,7 @@ def test_interrupt_keeps_the_plan(tmp_path: Path) -> None:
     }
     path = tmp_path / "long.json"
     path.write_text(json.dumps(problem))
-    command = [sys.executable, "-m", "berth.cli.app", "solve", str(path), "--json"]
+    command = [sys.executable, "-m", "berth.cli.entry", "solve", str(path), "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(4)
     process.send_signal(signal.SIGINT)
@@ -218,3 +218,31 @@ def test_help_has_examples() -> None:
     """Every command's help shows how to use it."""
     for name in ("solve", "evaluate", "compare", "diff", "show", "policies", "schema"):
         assert f"berth {name}" in berth(name, "--help").stdout
+
+
+def test_unwritable_output() -> None:
+    """A full device or a closed standard output is one line, not a traceback."""
+    environment = {**os.environ, "NO_COLOR": "1"}
+    command = f"{sys.executable} -m berth.cli.entry solve {TAG}"
+    for redirection in ("> /dev/full", "--json > /dev/full", ">&-"):
+        done = subprocess.run(
+            f"{command} {redirection}",
+            shell=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "standard output: can't be written" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_interrupt_at_once() -> None:
+    """Ctrl-C while everything is still being loaded: one line and exit 4."""
+    command = [sys.executable, "-m", "berth.cli.entry", "solve", TAG]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.15)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=30)
+    assert "Traceback" not in complaint or process.returncode == -signal.SIGINT

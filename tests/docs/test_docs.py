@@ -126,7 +126,7 @@ def test_first_example_of_the_readme(tmp_path: Path) -> None:
     (problem,) = blocks(README, "yaml")
     (tmp_path / "plants.yaml").write_text(problem)
     shown = lines(blocks(README, "console")[0])
-    command = [sys.executable, "-m", "berth.cli.app", *shown[0].removeprefix("$ berth ").split()]
+    command = [sys.executable, "-m", "berth.cli.entry", *shown[0].removeprefix("$ berth ").split()]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, check=True)
     assert lines(done.stdout + done.stderr) == shown[1:]
     plan = json.loads((tmp_path / "plan.json").read_text())

@@ -103,13 +103,7 @@ def test_both_ends_of_a_download_are_checked() -> None:
 
 
 def test_metrics_beyond_all_numbers_are_left_out() -> None:
-    """What is too large for a number is no metric, and a card of 0 bytes a second never sends."""
-    far = {"links": [{"from": "u", "to": "v", "delay_ms": 1e300}]}
-    application = chain({**A, "output_bytes": 1}, B)
-    application["streams"][0]["bytes_per_s"] = 1e300
-    found = judge(application, {"a": "u", "b": "v"}, far)
-    assert all(math.isfinite(value) for value in found.metrics.values())
-    assert "network_usage_bytes" not in found.metrics
+    """A card of 0 bytes a second never sends: the time that would take is no metric."""
     cards = {"nodes": [{"name": "u", "nic_bytes_per_s": 0}, {"name": "v"}]}
     found = judge(chain({**A, "output_bytes": 1}, B), {"a": "u", "b": "v"}, cards)
     assert "loaded_response_time_ms" not in found.metrics

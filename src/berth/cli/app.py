@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated
 
 import typer
 
 from berth.cli import compare, diff, evaluate, policies, schema, show, solve
-from berth.cli.exit_codes import BAD_INPUT, NOT_FOUND
-from berth.cli.output import err
-from berth.model import BadInput
 
 app = typer.Typer(
     name="berth",
@@ -42,24 +37,3 @@ def _root(
     ] = False,
 ) -> None:
     """Shared options."""
-
-
-def main() -> None:
-    """Run the command; bad input becomes one line for each mistake and exit code 2."""
-    try:
-        app()
-    except BadInput as error:
-        for line in error.mistakes:
-            err.print(line, markup=False, soft_wrap=True)
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        err.print("interrupted: no plan")
-        sys.exit(NOT_FOUND)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; Python must not complain at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from berth.model import Plan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from berth.model import Plan
 
 KEPT = 0
 BAD_INPUT = 2

@@ -61,6 +61,15 @@ class Goal:
         """The objective from a sum of costs by these coefficients (logarithms, for availability alone)."""
         return math.exp(-total) if self.single == "availability" else total + self.constant
 
+    def magnitude(self, metrics: Mapping[str, float]) -> float:
+        """The size of what is added up: differences far below it are rounding."""
+        values = {name: metrics[METRIC_BY_NAME[name].key] for name in self.weights}
+        log = self.scale == "normalised"
+        return sum(
+            abs(self.coefficient(name) * (on_scale(name, value) if log else value))
+            for name, value in values.items()
+        )
+
     def costs(self, metrics: Mapping[str, float]) -> float:
         """The sum of costs from which `from_costs` makes the objective of a plan with these metrics."""
         value = self.value(metrics)

@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
 from berth.exact.placement import Edge, Placement
+from berth.model import BadInput
 
 FloatArray = NDArray[np.float64]
+
+FACTORS = ("response_time", "loaded_response_time", "bandwidth_max")
+"""Metrics that are no sums but have a term of their own in the exact model."""
 
 
 @dataclass(eq=False)
@@ -76,14 +80,49 @@ def costs_of(goal: Goal, placement: Placement) -> Costs:
     for name in goal.weights:
         coefficient = goal.coefficient(name)
         metric = METRIC_BY_NAME[name]
-        whole_product = name == "availability" and goal.scale == "raw" and goal.single is None
         if coefficient == 0.0:
             continue
-        if isinstance(metric, AdditiveMetric) and not whole_product:
+        if _is_factor(goal, name):
+            costs.factors[name] = coefficient
+        elif isinstance(metric, AdditiveMetric):
             add_metric(costs, metric, coefficient)
         else:
-            costs.factors[name] = coefficient
+            raise BadInput([f"objective.{name}: exact policies can't optimise it"])
     return costs
+
+
+def _is_factor(goal: Goal, name: str) -> bool:
+    """Whether a metric is a term of its own: no sum, or the product itself in a raw sum."""
+    if name == "availability":
+        return goal.scale == "raw" and goal.single is None
+    return name in FACTORS
+
+
+def least_costs(goal: Goal, placement: Placement) -> float:
+    """A lower bound on the costs without any matrix of an edge: every part at its least, by itself."""
+    network, total = placement.network, 0.0
+    nodes = np.unique(np.concatenate(placement.candidates))
+    here, there = (part.ravel() for part in np.meshgrid(nodes, nodes, indexing="ij"))
+    for name in goal.weights:
+        metric, coefficient = METRIC_BY_NAME[name], goal.coefficient(name)
+        if _is_factor(goal, name):
+            # None of these is below 0, and an availability in a raw sum is at most 1.
+            total += min(coefficient, 0.0)
+            continue
+        assert isinstance(metric, AdditiveMetric)
+        if metric.per_instance is not None:
+            costs = Costs.none(placement)
+            _add_instances(costs, metric, coefficient)
+            total += sum(float(part.min()) for part in costs.block)
+        if metric.per_flow is not None:
+            weights = coefficient * finite(metric.per_flow(network, here, there))
+            total += float(placement.rate.sum()) * float(weights.min())
+        if metric.per_pair is not None:
+            weights = coefficient * finite(metric.per_pair(network, here, there))
+            total += len(placement.graph.pair_sender) * float(weights.min())
+        if metric.per_node is not None:
+            total += float(np.minimum(coefficient * metric.per_node(network)[nodes], 0.0).sum())
+    return total
 
 
 def add_metric(costs: Costs, metric: AdditiveMetric, coefficient: float) -> None:

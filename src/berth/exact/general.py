@@ -136,7 +136,8 @@ def _with_product(task: Task) -> Found:
         least = min(waiting[0][0], value)
         objective = None if best is None else task.goal.from_costs(value)
         task.tell(objective, task.goal.from_costs(least))
-        if value - least <= max(FINE_ENOUGH, task.gap) * abs(value):
+        # The value may be 0 by chance; what is added up in it is not.
+        if value - least <= max(FINE_ENOUGH / 100 * max(abs(value), factor), task.gap * abs(value)):
             return Found("optimal", best, least, attempt)
         if found.outcome != "optimal" or task.budget.over:
             break

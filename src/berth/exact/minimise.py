@@ -16,7 +16,7 @@ from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
-from berth.exact.costs import costs_of
+from berth.exact.costs import costs_of, least_costs
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_plan
@@ -99,7 +99,7 @@ def minimise(
         tell(start.objective, None)
         if times is not None:
             placement.keep(times.within(start.objective))
-    least = 0.0 if times is None else times.least(times.order)
+    least = -np.inf if times is None else times.least(times.order)
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
@@ -114,7 +114,7 @@ def minimise(
         trace["contradiction"] = "the solver found no plan, but there is one: its verdict does not count"
         found = Found("feasible", start.blocks, -np.inf)
     best = _better(goal, start, judge.plan(goal, found.nodes))
-    bound = _bound(goal, max(found.bound, least) if times is not None else found.bound)
+    bound = _bound(goal, max(found.bound, least))
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
@@ -126,6 +126,7 @@ class _Judged:
 
     blocks: IndexArray
     objective: float
+    magnitude: float
 
 
 class _Judge:
@@ -146,7 +147,9 @@ class _Judge:
         """A plan with its objective, if there is one and it keeps every constraint."""
         metrics = None if blocks is None else self.metrics(blocks)
         objective = None if metrics is None else goal.value(metrics)
-        return None if blocks is None or objective is None else _Judged(blocks.copy(), objective)
+        if blocks is None or metrics is None or objective is None:
+            return None
+        return _Judged(blocks.copy(), objective, goal.magnitude(metrics))
 
 
 def _better(goal: Goal, one: _Judged | None, other: _Judged | None) -> _Judged | None:
@@ -164,8 +167,7 @@ def _bound(goal: Goal, costs: float) -> float | None:
     bound = goal.from_costs(costs)
     if goal.single == "availability":
         return min(bound, 1.0) if bound > 1e-11 else 0.0
-    nonnegative = goal.single is not None or goal.scale == "normalised"
-    return max(bound, 0.0) if nonnegative else bound
+    return max(bound, 0.0) if goal.single is not None else bound
 
 
 def _concluded(
@@ -174,11 +176,13 @@ def _concluded(
     if bound is not None:
         beyond = (bound - best.objective) * (-1.0 if goal.maximise else 1.0)
         # Floating point can't tell apart what differs by less than this.
-        noise = 1e-9 * (abs(best.objective) + abs(goal.constant)) + 1e-12
+        noise = 1e-9 * (best.magnitude + abs(goal.constant)) + 1e-12
         if beyond > noise:
             trace["contradiction"] = f"the solver's bound {bound} is beyond a plan: it does not count"
             bound = None
-        elif beyond > 0 or (proved and gap_between(best.objective, bound) <= OPTIMAL_GAP):
+        elif beyond > 0 or (
+            proved and (gap_between(best.objective, bound) <= OPTIMAL_GAP or -beyond <= noise)
+        ):
             # What is left is rounding, far below what counts.
             bound = best.objective
     gap = None if bound is None else gap_between(best.objective, bound)
@@ -191,7 +195,7 @@ def _concluded(
 def _too_large(placement: Placement, goal: Goal, start: _Judged | None, least: float) -> Solution:
     """No model: the greedy plan, with what is known without one as the bound."""
     trace = {"method": "greedy", "combinations": placement.size}
-    bound = least if goal.single is not None and not goal.maximise else None
+    costs = max(least, least_costs(goal, placement))
     if start is None:
-        return Solution("unknown", bound=bound, trace=trace)
-    return _concluded(placement, goal, start, bound, False, trace)
+        return Solution("unknown", bound=_bound(goal, costs), trace=trace)
+    return _concluded(placement, goal, start, _bound(goal, costs), False, trace)

@@ -129,11 +129,11 @@ def _number(value: float, schema: Schema, path: str) -> Iterator[str]:
         finite = False
     if not finite:
         yield f"{path}: {shown(value)} is not a finite number"
-    elif value < schema.get("minimum", value):
-        yield f"{path}: {shown(value)} is below {schema['minimum']}"
-    elif value > schema.get("maximum", value):
-        yield f"{path}: {shown(value)} is above {schema['maximum']}"
     elif "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
         yield f"{path}: {shown(value)} is not above {schema['exclusiveMinimum']}"
+    elif value < schema.get("minimum", value):
+        yield f"{path}: {shown(value)} is below {schema['minimum']:g}"
+    elif value > schema.get("maximum", value):
+        yield f"{path}: {shown(value)} is above {schema['maximum']:g}"
     elif "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
         yield f"{path}: {shown(value)} is not below {schema['exclusiveMaximum']}"

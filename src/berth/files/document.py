@@ -35,15 +35,17 @@ def read_document(path: str | os.PathLike[str]) -> Any:
 
 def _read_text(file: Path) -> str:
     try:
-        size = file.stat().st_size
-        if size > LARGEST_BYTES:
+        # Pipes and devices have no size to ask for: read no more than is allowed, and one byte.
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
             raise BadInput(
                 [
-                    f"{file}: {size / 2**20:.0f} MiB is too large (at most {LARGEST_BYTES // 2**20} MiB); "
+                    f"{file}: more than {LARGEST_BYTES // 2**20} MiB; "
                     "give delays as coordinates or links instead of matrices"
                 ]
             )
-        return file.read_text(encoding="utf-8-sig")
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise BadInput([f"{file}: {(error.strerror or str(error)).lower()}"]) from None
     except UnicodeDecodeError as error:

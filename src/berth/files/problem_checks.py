@@ -150,6 +150,8 @@ def _rule(rule: Document, path: str, operators: dict[str, None]) -> Iterator[str
     for key in rule:
         if key != kinds[0] and key not in companions:
             yield f"{path}.{key}: does not go with {kinds[0]}"
+    if rule.get("where") == {}:
+        yield f"{path}.where: one label is needed at least"
     if kinds[0] == "where" and "operators" not in rule:
         yield f"{path}.operators: is needed"
     key = "operators" if kinds[0] == "where" else kinds[0]

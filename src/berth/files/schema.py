@@ -34,8 +34,10 @@ def _matrix(entry: Schema) -> Schema:
     return _list(_list({**entry, "type": ["number", "null"]}))
 
 
-NUMBER: Schema = {"type": "number"}
-AMOUNT: Schema = {"type": "number", "minimum": 0}
+LARGEST_AMOUNT = 1e30
+"""More of anything is a slip of the pen, and would overflow in products."""
+NUMBER: Schema = {"type": "number", "minimum": -LARGEST_AMOUNT, "maximum": LARGEST_AMOUNT}
+AMOUNT: Schema = {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT}
 SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 BOOLEAN: Schema = {"type": "boolean"}
 TEXT: Schema = {"type": "string"}
@@ -58,7 +60,7 @@ _NODE = _object(
         "name": NAME,
         "hosts": BOOLEAN,
         "capacity": _map(AMOUNT),
-        "speed": {"type": "number", "exclusiveMinimum": 0},
+        "speed": {"type": "number", "exclusiveMinimum": 0, "minimum": 1e-12, "maximum": 1e12},
         "availability": SHARE,
         "run_queue": AMOUNT,
         "nic_bytes_per_s": AMOUNT,
@@ -154,6 +156,7 @@ PROBLEM_SCHEMA: Schema = {
 }
 
 _DOWNLOAD = _object({"object": NAME, "from": NAME, "to": NAME}, ("object", "from", "to"))
+_FIGURE: Schema = {"type": "number"}
 _MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 
 PLAN_SCHEMA: Schema = {
@@ -165,19 +168,19 @@ PLAN_SCHEMA: Schema = {
         "problem": TEXT,
         "policy": TEXT,
         "seed": {"type": "integer"},
-        "goal": _map(NUMBER),
+        "goal": _map(_FIGURE),
         "status": {"enum": ["optimal", "feasible", "infeasible", "unknown"]},
         "reason": {"type": ["string", "null"]},
         "objective": _MAYBE_NUMBER,
         "bound": _MAYBE_NUMBER,
         "gap": _MAYBE_NUMBER,
-        "seconds": NUMBER,
+        "seconds": _FIGURE,
         "assignment": _map(TEXT),
         "containers": _map(TEXT),
         "downloads": _list(_DOWNLOAD),
         "reuse": _map(TEXT),
         "skipped": _list(TEXT),
-        "metrics": _map(NUMBER),
+        "metrics": _map(_FIGURE),
         "violations": _list(TEXT),
         "trace": {"type": "object"},
     },

@@ -9,12 +9,9 @@ from berth.evaluation.goal import Goal
 from berth.exact.minimise import Solution, minimise
 from berth.exact.modelled import modelled, unmodelled
 from berth.exact.placement import Sampling
-from berth.model import BadInput
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, Task
 from berth.policies.solve import problem_goal
-
-UNSUPPORTED = ("containers_used", "container_traffic")
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,6 @@ class Odp:
 
     def solve(self, task: Task) -> Answer:
         """Minimise the problem's objective over all plans that keep the constraints."""
-        for name in UNSUPPORTED:
-            if name in task.problem.objective:
-                raise BadInput([f"objective.{name}: policy odp knows no containers"])
         goal = problem_goal(task)
         if goal is None:
             return infeasible(task)
@@ -94,12 +88,16 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         reason = doubt if solution.status == "infeasible" else task.budget.reason
         return Answer("unknown", goal=goal, reason=f"no plan found: {reason}", trace=trace)
     ended = task.budget.reason if task.budget.over else None
+    if solution.trace.get("method") == "greedy":
+        ended = "too large for an exact model: a greedy plan"
+    if doubt is not None:
+        ended = f"not proved: {doubt}"
     return Answer(
         status=solution.status if doubt is None else "feasible",
         nodes=solution.nodes,
         goal=goal,
         bound=solution.bound if doubt is None else None,
-        reason=ended if solution.status != "optimal" else None,
+        reason=ended if solution.status != "optimal" or doubt is not None else None,
         trace=trace,
         downloads=choose_downloads(task.setting, solution.nodes),
     )

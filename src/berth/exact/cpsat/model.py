@@ -171,8 +171,6 @@ class CpSatModel:
         size = len(network.nodes)
         bandwidth = network.table.physical_bandwidth
         half = network.duplex == "half"
-        if half:
-            bandwidth = np.minimum(bandwidth, bandwidth.T)
         if not np.isfinite(bandwidth).any():
             return
         arrow = "<->" if half else "->"

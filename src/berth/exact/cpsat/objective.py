@@ -110,8 +110,6 @@ class Objective:
         network = self._costs.placement.network
         bandwidth = network.table.physical_bandwidth
         half = network.duplex == "half"
-        if half:
-            bandwidth = np.minimum(bandwidth, bandwidth.T)
         scale = factor * self.factor
         highest = self._model.cp.new_int_var(0, int(scale) + 1000, "")
         for link, terms in self._model.pairs.crossings(bandwidth, half, share=0.0).items():

@@ -164,8 +164,6 @@ class PairVariables:
         """For every node and way, the shares of link bandwidth that results take (004, constraint 2)."""
         placement = self._placement
         bandwidth = placement.network.table.bandwidth_bytes_per_s
-        if placement.network.duplex == "half":
-            bandwidth = np.minimum(bandwidth, bandwidth.T)
         shares: dict[tuple[int, str], Terms] = {}
         for edge in placement.edges:
             for pairs, forward in edge.ways():

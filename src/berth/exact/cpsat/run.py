@@ -115,6 +115,9 @@ def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
     if status == cp_model.MODEL_INVALID:
         raise RuntimeError(f"the exact model is invalid: {model.cp.validate()}")
     outcome = names.get(status, "unknown")
+    if outcome == "unknown":
+        # The solver then names 0 as its bound, whatever the sign of the costs: it is none.
+        return Run(outcome, None, np.inf, -np.inf, solver.wall_time)
     nodes = None
     if outcome in ("optimal", "feasible"):
         nodes = np.array(

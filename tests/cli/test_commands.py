@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from berth.cli import entry
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TAG = str(EXAMPLES / "tag-and-count.yaml")
 SMALL: dict[str, Any] = {
@@ -238,11 +240,16 @@ def test_unwritable_output() -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_interrupt_at_once() -> None:
+def test_interrupt_before_there_is_anything(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Ctrl-C while everything is still being loaded: one line and exit 4."""
-    command = [sys.executable, "-m", "berth.cli.entry", "solve", TAG]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.15)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=30)
-    assert "Traceback" not in complaint or process.returncode == -signal.SIGINT
+
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(entry, "_run", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        entry.main()
+    assert stopped.value.code == 4
+    assert capsys.readouterr().err == "interrupted: no plan\n"

@@ -1,6 +1,7 @@
 """Every constraint of the contract: what a plan breaks, by name and with the amounts.
 
-A constraint is a function from a situation to lines; a new one is such a function in `CONSTRAINTS`.
+A constraint is a function from a situation to lines; a new one is such a function in `CONSTRAINTS`. So
+that exact policies keep it, too, it needs a row in `exact/cpsat/model.py`.
 """
 
 from __future__ import annotations

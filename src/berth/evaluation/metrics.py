@@ -2,7 +2,8 @@
 
 A metric that is a sum says what each instance, each communicating pair, each byte per second between
 two nodes and each used node adds to it. Evaluation sums that up for a plan; the exact policies build
-their models from the same weights. A new metric is one entry in `METRICS`.
+their models from the same weights. A new metric is one entry in `METRICS`; one that is no sum is
+evaluated at once, and refused as an objective until `exact/cpsat/objective.py` has a term for it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.run import Run, SolverOptions, run
-from berth.exact.task import Found, Task
+from berth.exact.task import ExactTask, Found
 
 IndexArray = NDArray[np.intp]
 
@@ -26,7 +26,7 @@ FINE_ENOUGH = 1e-8
 MOST_INTERVALS = 500
 
 
-def solve_general(task: Task) -> Found:
+def solve_general(task: ExactTask) -> Found:
     """Minimise the costs over all plans that keep every constraint."""
     if "availability" in task.costs.factors:
         return _with_product(task)
@@ -45,7 +45,7 @@ def solve_general(task: Task) -> Found:
     return found
 
 
-def _solved(task: Task, ceiling: float) -> Found:
+def _solved(task: ExactTask, ceiling: float) -> Found:
     """Quick deterministic attempts, one strategy each, then a portfolio from where they ended."""
     best = Found("unknown", task.start, -np.inf)
     model = CpSatModel(task.placement)
@@ -63,7 +63,7 @@ def _solved(task: Task, ceiling: float) -> Found:
     return best
 
 
-def _attempts(task: Task) -> list[SolverOptions]:
+def _attempts(task: ExactTask) -> list[SolverOptions]:
     """What was measured to work: propagation alone for paths, linear relaxations for sums.
 
     Linear relaxations of tiny models were seen to go in circles, so these are tried without first.
@@ -81,7 +81,7 @@ def _attempts(task: Task) -> list[SolverOptions]:
     ]
 
 
-def _preferred(task: Task, ceiling: float, best: Run) -> IndexArray | None:
+def _preferred(task: ExactTask, ceiling: float, best: Run) -> IndexArray | None:
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
     model = CpSatModel(task.placement)
     objective = Objective(model, task.costs, ceiling)
@@ -96,7 +96,7 @@ def _preferred(task: Task, ceiling: float, best: Run) -> IndexArray | None:
     return best.nodes if second.nodes is None else second.nodes
 
 
-def _heard(task: Task, objective: Objective) -> Callable[[float | None, float], None]:
+def _heard(task: ExactTask, objective: Objective) -> Callable[[float | None, float], None]:
     """Passes on what the solver tells, in the goal's terms."""
 
     def heard(value: float | None, bound: float) -> None:
@@ -106,7 +106,7 @@ def _heard(task: Task, objective: Objective) -> Callable[[float | None, float], 
     return heard
 
 
-def _with_product(task: Task) -> Found:
+def _with_product(task: ExactTask) -> Found:
     """A raw sum with an availability A in it, by branch and bound over the range of U = -log A.
 
     -A = -exp(-U) is concave in U: a chord over an interval lies below it inside and above it outside.
@@ -144,7 +144,7 @@ def _with_product(task: Task) -> Found:
     return Found("unknown" if best is None else "feasible", best, least, attempt)
 
 
-def _chord(task: Task, factor: float, low: float, high: float) -> tuple[Costs, float]:
+def _chord(task: ExactTask, factor: float, low: float, high: float) -> tuple[Costs, float]:
     """The costs with a chord of -factor * exp(-U) in place of the availability, and the constant left."""
     slope = factor * (np.exp(-low) - np.exp(-high)) / (high - low)
     costs = task.costs.copy()
@@ -153,12 +153,12 @@ def _chord(task: Task, factor: float, low: float, high: float) -> tuple[Costs, f
     return costs, -factor * float(np.exp(-low)) - slope * low
 
 
-def _most_unavailable(task: Task) -> float:
+def _most_unavailable(task: ExactTask) -> float:
     costs = Costs.none(task.placement)
     add_metric(costs, AVAILABILITY, -1.0)
     return costs.largest + 1e-6
 
 
-def _unavailability(task: Task, nodes: IndexArray | None) -> float:
+def _unavailability(task: ExactTask, nodes: IndexArray | None) -> float:
     metrics = None if nodes is None else task.judge(nodes)
     return -1.0 if metrics is None else -on_scale("availability", metrics["availability"])

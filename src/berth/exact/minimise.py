@@ -20,7 +20,7 @@ from berth.exact.costs import costs_of, least_costs
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_plan
-from berth.exact.task import Found, Task, Tell, Ties
+from berth.exact.task import ExactTask, Found, Tell, Ties
 from berth.model import Plan
 
 IndexArray = NDArray[np.intp]
@@ -48,11 +48,11 @@ class Method(Protocol):
 
     name: str
 
-    def suits(self, task: Task) -> bool:
+    def suits(self, task: ExactTask) -> bool:
         """Whether it holds every constraint and metric of the task."""
         ...
 
-    def solve(self, task: Task) -> Found:
+    def solve(self, task: ExactTask) -> Found:
         """Solve it."""
         ...
 
@@ -62,11 +62,11 @@ class General:
 
     name = "general"
 
-    def suits(self, task: Task) -> bool:
+    def suits(self, task: ExactTask) -> bool:
         """Always."""
         return True
 
-    def solve(self, task: Task) -> Found:
+    def solve(self, task: ExactTask) -> Found:
         """Solve by the general model."""
         # The solver takes half a second to load: commands that solve nothing need not wait for it.
         from berth.exact.general import solve_general
@@ -104,7 +104,7 @@ def minimise(
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
     costs = costs_of(goal, placement)
-    task = Task(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
+    task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
     method = next(method for method in METHODS if method.suits(task))
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}

@@ -21,7 +21,7 @@ Ties = Literal["any", "first", "random"]
 
 
 @dataclass(frozen=True)
-class Task:
+class ExactTask:
     """What an exact method is given."""
 
     placement: Placement

@@ -52,6 +52,7 @@ def problem_from(document: Any) -> Problem:
     _refuse(document_mistakes(document))
     problem = _problem(document)
     _refuse(_problem_mistakes(problem))
+    problem.network.lay_out()
     return problem
 
 

@@ -100,6 +100,10 @@ class Network:
         there = np.array([node.capacity.get(resource, 0.0) for node in self.nodes])
         return there * (1.0 - self.headroom)
 
+    def lay_out(self) -> None:
+        """Work out the table now: whoever loads a network waits, not the first who judges a plan on it."""
+        _ = self.table
+
     @cached_property
     def table(self) -> LinkTable:
         """Delay, availability, bandwidth, cost and price between every two nodes."""

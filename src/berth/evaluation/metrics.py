@@ -186,11 +186,7 @@ def _placement_cost(setting: Setting, instances: IndexArray, nodes: IndexArray) 
 
 
 def _moved(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
-    before = setting.previous_nodes
-    if before is None:
-        return np.full(len(instances), np.nan)
-    moved = (before[instances] >= 0) & (before[instances] != nodes)
-    return np.asarray(moved, dtype=np.float64)
+    return setting.moved(instances, nodes).astype(np.float64)
 
 
 def _moved_state(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:

@@ -69,6 +69,13 @@ class Setting:
                 nodes[number] = index.get(node, len(index))
         return nodes
 
+    def moved(self, instances: IndexArray, nodes: IndexArray) -> BoolArray:
+        """Which of some instances were elsewhere before than on these nodes; those without a past stay."""
+        before = self.previous_nodes
+        if before is None:
+            return np.zeros(len(instances), dtype=bool)
+        return np.asarray((before[instances] >= 0) & (before[instances] != nodes))
+
 
 class Situation:
     """A plan in its setting."""

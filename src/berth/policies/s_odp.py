@@ -69,9 +69,8 @@ class SchedulerOdp:
             "step": "first" if parameters.first_run else "second",
             "slots": slots_of(problem, answer.nodes, parameters.executors_per_slot),
         }
-        before = setting.previous_nodes
-        if before is not None:
-            moved = np.flatnonzero((before >= 0) & (before != answer.nodes)).tolist()
+        if setting.previous is not None:
+            moved = np.flatnonzero(setting.moved(np.arange(len(answer.nodes)), answer.nodes)).tolist()
             trace |= {"moves": [problem.instances.names[k] for k in moved], "reassignments": int(bool(moved))}
         # The judge sees the true demands and times: what was optimal for black boxes need not be for them.
         return replace(answer, status="feasible", bound=None, trace=trace)

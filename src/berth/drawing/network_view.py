@@ -39,10 +39,7 @@ def critical_links(situation: Situation) -> set[tuple[int, int]]:
     nodes = situation.node_of[critical_path(situation)]
     _, links = situation.network.table.physical_hops(nodes[:-1], nodes[1:])
     size = len(situation.network.nodes)
-    pairs = {divmod(link, size) for link in links.tolist()}
-    if situation.network.duplex == "half":
-        return {(min(pair), max(pair)) for pair in pairs}
-    return pairs
+    return {divmod(link, size) for link in links.tolist()}
 
 
 def cables(network: Network) -> list[tuple[int, int]]:

@@ -80,12 +80,9 @@ def link_uses(situation: Situation) -> list[LinkUse]:
 
 def _links_of_unknown_rate(situation: Situation) -> set[int]:
     """The numbers of the links that a stream of unknown rate crosses, as in `link_loads`."""
-    flows, size = situation.flows, len(situation.network.nodes)
+    flows = situation.flows
     unknown = np.isnan(flows.rate)
     _, links = situation.network.table.physical_hops(flows.sender[unknown], flows.receiver[unknown])
-    if situation.network.duplex == "half":
-        here, there = np.divmod(links, size)
-        links = np.minimum(here, there) * size + np.maximum(here, there)
     return set(links.tolist())
 
 

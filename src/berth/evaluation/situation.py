@@ -260,10 +260,6 @@ class Situation:
         receiver = np.concatenate([self.flows.receiver, self.downloads.receiver])
         rate = np.nan_to_num(np.concatenate([self.flows.rate, self.downloads.rate]))
         position, crossed = self.network.table.physical_hops(sender, receiver)
-        if self.network.duplex == "half":
-            size = len(self.network.nodes)
-            ends = np.divmod(crossed, size)
-            crossed = np.minimum(*ends) * size + np.maximum(*ends)
         links, group = np.unique(crossed, return_inverse=True)
         return links, np.asarray(np.bincount(group, rate[position], len(links)), dtype=np.float64)
 

@@ -31,6 +31,8 @@ class LinkTable:
     price_per_gb: FloatArray
     physical_bandwidth: FloatArray
     """What bounds the sum of all that crosses a (physical) link."""
+    half_duplex: bool = False
+    """Whether both directions of a link share its bandwidth."""
     next_hop: IndexArray | None = None
     """With routing: the node after u on the way from u to v; -1 where no path is."""
 
@@ -42,8 +44,16 @@ class LinkTable:
     def physical_hops(self, senders: IndexArray, receivers: IndexArray) -> tuple[IndexArray, IndexArray]:
         """The physical links that flows from senders to receivers cross.
 
-        Returns the positions of the flows and, aligned, the links as numbers u * nodes + v.
+        Returns the positions of the flows and, aligned, the links as numbers u * nodes + v. With half
+        duplex both directions are one link, and u is the smaller number.
         """
+        flows, links = self._hops(senders, receivers)
+        if not self.half_duplex:
+            return flows, links
+        ends = np.divmod(links, len(self.delay_ms))
+        return flows, np.minimum(*ends) * len(self.delay_ms) + np.maximum(*ends)
+
+    def _hops(self, senders: IndexArray, receivers: IndexArray) -> tuple[IndexArray, IndexArray]:
         size = len(self.delay_ms)
         apart = senders != receivers
         if self.next_hop is None:
@@ -66,7 +76,7 @@ def direct_links(
     given: Mapping[str, FloatArray], coordinate_delay: FloatArray | None, half_duplex: bool
 ) -> LinkTable:
     """The table where every entry is a link of its own."""
-    return _table(_filled(given, coordinate_delay, half_duplex), None, None)
+    return _table(_filled(given, coordinate_delay, half_duplex), half_duplex)
 
 
 def routed_links(
@@ -80,7 +90,7 @@ def routed_links(
         missing = np.isnan(logical["delay_ms"])
         logical["delay_ms"][missing] = coordinate_delay[missing]
         logical["cost"][missing] = coordinate_delay[missing]
-    return _table(logical, physical["bandwidth_bytes_per_s"], next_hop)
+    return _table(logical, half_duplex, physical["bandwidth_bytes_per_s"], next_hop)
 
 
 def _filled(
@@ -170,7 +180,10 @@ def _along_routes(
 
 
 def _table(
-    logical: Mapping[str, FloatArray], physical_bandwidth: FloatArray | None, next_hop: IndexArray | None
+    logical: Mapping[str, FloatArray],
+    half_duplex: bool,
+    physical_bandwidth: FloatArray | None = None,
+    next_hop: IndexArray | None = None,
 ) -> LinkTable:
     bandwidth = logical["bandwidth_bytes_per_s"]
     return LinkTable(
@@ -180,5 +193,6 @@ def _table(
         cost=logical["cost"],
         price_per_gb=logical["price_per_gb"],
         physical_bandwidth=bandwidth if physical_bandwidth is None else physical_bandwidth,
+        half_duplex=half_duplex,
         next_hop=next_hop,
     )

@@ -170,11 +170,10 @@ class CpSatModel:
         network = self.placement.network
         size = len(network.nodes)
         bandwidth = network.table.physical_bandwidth
-        half = network.duplex == "half"
         if not np.isfinite(bandwidth).any():
             return
-        arrow = "<->" if half else "->"
-        for link, terms in self.pairs.crossings(bandwidth, half).items():
+        arrow = "<->" if network.table.half_duplex else "->"
+        for link, terms in self.pairs.crossings(bandwidth).items():
             sender, receiver = divmod(link, size)
             there = float(bandwidth[sender, receiver])
             text = (

@@ -109,10 +109,9 @@ class Objective:
         """The highest share of a link's bandwidth in use."""
         network = self._costs.placement.network
         bandwidth = network.table.physical_bandwidth
-        half = network.duplex == "half"
         scale = factor * self.factor
         highest = self._model.cp.new_int_var(0, int(scale) + 1000, "")
-        for link, terms in self._model.pairs.crossings(bandwidth, half, share=0.0).items():
+        for link, terms in self._model.pairs.crossings(bandwidth, share=0.0).items():
             there = float(bandwidth.ravel()[link])
             if there > 0:
                 crossing = terms()

@@ -102,12 +102,9 @@ class PairVariables:
         cp.add_exactly_one([literal, *common])
         return literal
 
-    def crossings(
-        self, bandwidth: FloatArray, half: bool, share: float = 1.0
-    ) -> dict[int, Callable[[], Terms]]:
+    def crossings(self, bandwidth: FloatArray, share: float = 1.0) -> dict[int, Callable[[], Terms]]:
         """For every link that could be used beyond a share of it, how to get what crosses it."""
         placement = self._placement
-        size = len(placement.network.nodes)
         found: dict[int, list[tuple[int, bool, float, int, int]]] = {}
         for number, edge in enumerate(placement.edges):
             here, there = placement.grid(edge.first, edge.second)
@@ -117,9 +114,6 @@ class PairVariables:
                     continue
                 ends = (here.ravel(), there.ravel()) if forward else (there.ravel(), here.ravel())
                 position, link = placement.network.table.physical_hops(*ends)
-                if half:
-                    nodes = np.divmod(link, size)
-                    link = np.minimum(*nodes) * size + np.maximum(*nodes)
                 limited = np.isfinite(bandwidth.ravel()[link])
                 for flow, crossed in zip(position[limited].tolist(), link[limited].tolist(), strict=True):
                     row, column = divmod(flow, here.shape[1])

@@ -1,5 +1,7 @@
 """What everything that runs on Spark shares: the one session builder, Java, progress, tables on disk."""
 
+from pyspark.sql import SparkSession
+
 from berth.spark.session import spark_session
 
-__all__ = ["spark_session"]
+__all__ = ["SparkSession", "spark_session"]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from berth.model import BadInput
@@ -54,9 +55,9 @@ def spark_session(
     Raises:
         BadInput: Java is missing or too old, or Spark doesn't start; the line says where its log is.
     """
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        yield active
+    running = _running()
+    if running is not None:
+        yield running
         return
     check_java()
     log = Path(tempfile.mkstemp(prefix="berth-spark-", suffix=".log")[1])
@@ -73,6 +74,14 @@ def spark_session(
         raise
     session.stop()
     log.unlink(missing_ok=True)
+
+
+def _running() -> SparkSession | None:
+    """The session of this process, in whichever thread it was made."""
+    try:
+        return SparkSession.active()
+    except PySparkRuntimeError:
+        return None
 
 
 def _build(master: str | None, name: str, settings: dict[str, str]) -> SparkSession:

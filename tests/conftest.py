@@ -1,0 +1,30 @@
+"""What all tests share: one Spark session, started by the first test that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from berth.spark import SparkSession
+
+SETTINGS = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever uses the session is a Spark test, said or not: the fast run never starts one."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The session of the whole run; it is active, so that commands called in this process use it, too."""
+    from berth.spark import spark_session
+
+    with spark_session("local[2]", name="berth tests", settings=SETTINGS) as session:
+        yield session

@@ -2,6 +2,7 @@
 
 from pyspark.sql import SparkSession
 
+from berth.spark.failure import SparkFailed
 from berth.spark.session import spark_session
 
-__all__ = ["SparkSession", "spark_session"]
+__all__ = ["SparkFailed", "SparkSession", "spark_session"]

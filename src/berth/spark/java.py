@@ -10,7 +10,8 @@ import subprocess
 from berth.model import BadInput
 
 OLDEST = 17
-WAY_OUT = "on Debian: sudo apt-get install -y openjdk-17-jre-headless"
+NEED = f"Spark needs Java {OLDEST} or newer"
+WAY_OUT = "on Debian: sudo apt-get install -y default-jre-headless"
 
 
 def check_java() -> None:
@@ -19,25 +20,27 @@ def check_java() -> None:
     Raises:
         BadInput: there is none, or it is too old; the line says what to type.
     """
-    command = _command()
+    home = os.environ.get("JAVA_HOME")
+    # the one that Spark's own start script takes
+    command = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if command is None:
-        raise BadInput([f"Spark needs Java {OLDEST} or newer, and there is no 'java'; {WAY_OUT}"])
+        raise BadInput([f"{NEED}, and there is no 'java' in PATH; {WAY_OUT}"])
+    way_out = "set JAVA_HOME to another one, or unset it" if home else WAY_OUT
+    where = f"JAVA_HOME={home}" if home else command
+    if home and not os.path.exists(command):
+        raise BadInput([f"{NEED}, and {where} has no bin/java; {way_out}"])
     version = _version(command)
     if version is None:
-        raise BadInput([f"Spark needs Java {OLDEST} or newer, and {command} does not run; {WAY_OUT}"])
+        raise BadInput([f"{NEED}, and {command} does not run; {way_out}"])
     if version < OLDEST:
-        raise BadInput([f"Spark needs Java {OLDEST} or newer, and {command} is Java {version}; {WAY_OUT}"])
-
-
-def _command() -> str | None:
-    """The Java that Spark's own start script would take."""
-    home = os.environ.get("JAVA_HOME")
-    return os.path.join(home, "bin", "java") if home else shutil.which("java")
+        raise BadInput([f"{NEED}, and {where} is Java {version}; {way_out}"])
 
 
 def _version(command: str) -> int | None:
     try:
-        told = subprocess.run([command, "-version"], capture_output=True, text=True, timeout=60)
+        told = subprocess.run(
+            [command, "-version"], capture_output=True, text=True, errors="replace", timeout=60
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)

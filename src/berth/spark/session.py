@@ -1,41 +1,30 @@
-"""The one place where a Spark session is made: the same settings for every command, quiet, and stopped again."""
+"""The one place where a Spark session is made: the same settings for all, quiet, and ended again."""
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import Popen
 
-from pyspark.errors import PySparkRuntimeError
+from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from berth.model import BadInput
+from berth.spark.failure import SparkFailed, first_cause, last_words
 from berth.spark.java import check_java
-
-DEFAULT_MASTER = "local[*]"
-
-SETTINGS = {
-    # what the results need: one time zone, one idea of what a Parquet file of pandas holds
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.legacy.parquet.nanosAsLong": "true",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # rows between Python and the JVM as columns
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # nothing on the user's screen, and no web page that nobody asked for
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    # small shuffles become few tasks, large ones stay many: right for 2 cores and for 200
-    "spark.sql.adaptive.enabled": "true",
-    "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
-}
-
-LOCAL_SETTINGS = {
-    # a local session talks to itself: no host name to look up, no port open to others
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
+from berth.spark.jvm import end_jvm, forget_jvm, is_gone, start_jvm
+from berth.spark.master import check_master, local_threads
+from berth.spark.settings import check_environment, configuration_folder, settings_for
 
 
 @contextmanager
@@ -48,32 +37,47 @@ def spark_session(
     """A Spark session for the time of a `with` block; one that is active already is used, and left running.
 
     Args:
-        master: `local[2]`, `spark://host:7077`, `yarn`, ...; None: what spark-defaults.conf says, else `local[*]`.
+        master: `local[2]`, `spark://host:7077`, ...; None: what spark-defaults.conf says, else `local[*]`.
         name: the application's name in the cluster's lists.
         settings: more settings, and others than ours where they name the same.
 
     Raises:
-        BadInput: Java is missing or too old, or Spark doesn't start; the line says where its log is.
+        BadInput: Java is missing or too old, the master is none, or Spark doesn't start; the line says why.
+        SparkFailed: an error of Spark left the block; it has the reason in one line, and where the log is.
     """
     running = _running()
     if running is not None:
-        yield running
+        with _failing_in_one_line(None, None):
+            yield running
         return
-    check_java()
-    log = Path(tempfile.mkstemp(prefix="berth-spark-", suffix=".log")[1])
-    try:
-        with _standard_error_to(log):
-            session = _build(master, name, dict(settings or {}))
-    except Exception as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise BadInput([f"Spark doesn't start: {first} (its log: {log})"]) from error
-    try:
-        yield session
-    except BaseException:
-        session.stop()
-        raise
-    session.stop()
-    log.unlink(missing_ok=True)
+    chosen = settings_for(master, settings or {}) | {"spark.app.name": name}
+    check_environment()
+    check_master(chosen["spark.master"])
+    if not (configuration_folder() / "spark-env.sh").exists():
+        # that script may choose a Java that we don't see
+        check_java()
+    with _log_file() as log, _own_logging_in(log):
+        gateway = None
+        try:
+            with _environment(chosen), _same_interrupts():
+                gateway = start_jvm(_configuration(chosen), log)
+                session = _build(gateway, chosen)
+        except BaseException as error:
+            reason = _why_not_started(error, gateway, log)
+            _end(None, gateway, at_once=True)
+            if isinstance(error, Exception):
+                raise BadInput([f"Spark doesn't start: {reason} (its log: {log})"]) from error
+            raise
+        try:
+            with _failing_in_one_line(log, gateway.proc):
+                yield session
+        except (KeyboardInterrupt, SystemExit):
+            _end(session, gateway, at_once=True)
+            raise
+        except BaseException:
+            _end(session, gateway)
+            raise
+        _end(session, gateway)
 
 
 def _running() -> SparkSession | None:
@@ -84,42 +88,107 @@ def _running() -> SparkSession | None:
         return None
 
 
-def _build(master: str | None, name: str, settings: dict[str, str]) -> SparkSession:
-    builder = SparkSession.builder.appName(name)
-    chosen = dict(SETTINGS)
-    if master is None and "SPARK_CONF_DIR" not in os.environ:
-        master = DEFAULT_MASTER
-    if master is not None:
-        builder = builder.master(master)
-        if master.startswith("local"):
-            chosen |= LOCAL_SETTINGS | _local_sizes(master)
-    for key, value in (chosen | settings).items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+def _configuration(settings: Mapping[str, str]) -> SparkConf:
+    return SparkConf(loadDefaults=False).setAll(list(settings.items()))
 
 
-def _local_sizes(master: str) -> dict[str, str]:
-    """Sizes for a session in which driver and executors are one process on this machine."""
-    cores = _local_cores(master)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    heap = max(1, min(8, memory // 2**30 // 4))
-    return {"spark.driver.memory": f"{heap}g", "spark.sql.shuffle.partitions": str(max(2, 2 * cores))}
+def _build(gateway: JavaGateway, settings: Mapping[str, str]) -> SparkSession:
+    context = SparkContext(conf=_configuration(settings), gateway=gateway)
+    return SparkSession(context)
 
 
-def _local_cores(master: str) -> int:
-    inside = master.removeprefix("local").strip("[]").split(",")[0]
-    return int(inside) if inside.isdigit() else (os.cpu_count() or 1) if inside == "*" else 1
+def _end(session: SparkSession | None, gateway: JavaGateway | None, *, at_once: bool = False) -> None:
+    context = None if session is None else session.sparkContext
+    try:
+        if gateway is not None:
+            if session is not None and not at_once and gateway.proc.poll() is None:
+                session.stop()
+            end_jvm(gateway.proc, at_once=at_once)
+    finally:
+        forget_jvm(context)
 
 
 @contextmanager
-def _standard_error_to(log: Path) -> Iterator[None]:
-    """Let the JVM inherit a log file as its standard error: what it says there is not for the user."""
-    kept = os.dup(2)
-    file = os.open(log, os.O_WRONLY | os.O_APPEND)
+def _failing_in_one_line(log: Path | None, process: Popen[bytes] | None) -> Iterator[None]:
+    """Spark's errors become SparkFailed while the JVM can still say what they mean."""
     try:
-        os.dup2(file, 2)
+        yield
+    except (BadInput, SparkFailed):
+        raise
+    except Exception as error:
+        lost = isinstance(error, (OSError, Py4JError)) and not isinstance(error, Py4JJavaError)
+        if process is not None and lost and is_gone(process):
+            line = f"its Java process is gone (exit code {process.returncode}): out of memory, or killed"
+            raise SparkFailed(line, log) from error
+        if isinstance(error, (PySparkException, Py4JError)):
+            raise SparkFailed(first_cause(error), log) from error
+        raise
+
+
+def _why_not_started(error: BaseException, gateway: JavaGateway | None, log: Path) -> str:
+    if gateway is None or gateway.proc.poll() is not None:
+        return last_words(log) or str(error)
+    return first_cause(error)
+
+
+@contextmanager
+def _log_file() -> Iterator[Path]:
+    """A file for what Spark says; it stays only if Spark fails."""
+    descriptor, path = tempfile.mkstemp(prefix="berth-spark-", suffix=".log")
+    os.close(descriptor)
+    log = Path(path)
+    try:
+        yield log
+    except BaseException as error:
+        if str(log) not in str(error):
+            log.unlink(missing_ok=True)
+        raise
+    log.unlink(missing_ok=True)
+
+
+@contextmanager
+def _own_logging_in(log: Path) -> Iterator[None]:
+    """Let py4j complain about lost connections in the log instead of on the screen."""
+    handler = logging.FileHandler(log, delay=True)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(file)
+        root.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """The variables that decide which Python the workers run, and which address a local session has."""
+    local = local_threads(settings["spark.master"]) is not None
+    python = os.environ.get("PYSPARK_PYTHON") or settings.get("spark.pyspark.python")
+    wanted = {"PYSPARK_PYTHON": sys.executable if local or not python else python}
+    # Spark's start scripts look for Spark with this Python
+    wanted["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if local:
+        wanted["SPARK_LOCAL_IP"] = settings.get("spark.driver.bindAddress", "127.0.0.1")
+    before = {key: os.environ.get(key) for key in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                os.environ.pop(key, None)
+            else:
+                os.environ[key] = value
+
+
+@contextmanager
+def _same_interrupts() -> Iterator[None]:
+    """Undo the handler that pyspark installs: it talks to the JVM in the middle of another conversation."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -266,13 +266,27 @@ def test_unwritable_output() -> None:
 def test_interrupt_before_there_is_anything(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ctrl-C while everything is still being loaded: one line and exit 4."""
+    """Ctrl-C while everything is still being loaded: one line; exit 4 where a plan was asked for."""
 
     def interrupted() -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(entry, "_run", interrupted)
-    with pytest.raises(SystemExit) as stopped:
-        entry.main()
-    assert stopped.value.code == 4
-    assert capsys.readouterr().err == "interrupted: no plan\n"
+    for command, code, line in (("solve", 4, "interrupted: no plan\n"), ("ingest", 130, "interrupted\n")):
+        monkeypatch.setattr(sys, "argv", ["berth", command, "x"])
+        with pytest.raises(SystemExit) as stopped:
+            entry.main()
+        assert stopped.value.code == code
+        assert capsys.readouterr().err == line
+
+
+def test_interrupt_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in a command that has nothing to show: one line, and exit 4 where a plan was asked for."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("berth.cli.solve.load", interrupted)
+    monkeypatch.setattr("berth.cli.evaluate.load", interrupted)
+    assert berth("solve", TAG) == Done(4, "", "interrupted: no plan\n")
+    assert berth("evaluate", TAG, "plan.json") == Done(130, "", "interrupted\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from berth.cli.exit_codes import BAD_INPUT, NOT_FOUND
+from berth.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, NOT_FOUND
 
 
 def main() -> None:
@@ -13,15 +13,19 @@ def main() -> None:
     try:
         sys.exit(_run())
     except KeyboardInterrupt:
-        _complain("interrupted: no plan")
-        sys.exit(NOT_FOUND)
+        if _plans():
+            _complain("interrupted: no plan")
+            sys.exit(NOT_FOUND)
+        _complain("interrupted")
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain at exit either.
         _drop_output()
         sys.exit(1)
     except OSError as error:
         _drop_output()
-        _complain(f"standard output: can't be written: {(error.strerror or str(error)).lower()}")
+        where = "standard output: can't be written" if error.filename is None else error.filename
+        _complain(f"{where}: {(error.strerror or str(error)).lower()}")
         sys.exit(BAD_INPUT)
 
 
@@ -34,6 +38,8 @@ def _run() -> int:
     try:
         app()
     except SystemExit as stop:
+        if _interrupted(stop):
+            raise KeyboardInterrupt from stop
         # What is still buffered may fail, too: now is the time to hear of it.
         sys.stdout.flush()
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
@@ -41,7 +47,36 @@ def _run() -> int:
         for line in error.mistakes:
             _complain(line)
         return BAD_INPUT
+    except Exception as error:
+        failure = _line_of_spark(error)
+        if failure is None:
+            raise
+        _complain(failure)
+        return FAILED
     return 0
+
+
+def _plans() -> bool:
+    """Whether the command is one that ends with a plan or without."""
+    command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
+    return command in ("solve", "compare")
+
+
+def _interrupted(stop: BaseException) -> bool:
+    """Whether the command's end was Ctrl-C: typer turns that into an exit code."""
+    cause = stop.__cause__ or stop.__context__
+    return isinstance(stop, KeyboardInterrupt) or (cause is not None and _interrupted(cause))
+
+
+def _line_of_spark(error: Exception) -> str | None:
+    """What to say about an error of Spark; None: it is not Spark's."""
+    if "berth.spark" not in sys.modules:
+        return None
+    from berth.spark import SparkFailed
+
+    if not isinstance(error, SparkFailed):
+        return None
+    return f"Spark failed: {error.line}" + (f" (its log: {error.log})" if error.log else "")
 
 
 def _complain(line: str) -> None:

@@ -8,10 +8,12 @@ if TYPE_CHECKING:
     from berth.model import Plan
 
 KEPT = 0
+FAILED = 1
 BAD_INPUT = 2
 INFEASIBLE = 3
 NOT_FOUND = 4
 BROKEN = 5
+INTERRUPTED = 130
 
 
 def exit_code(plan: Plan) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from berth.cli.spark_progress import waiting
 from berth.model import BadInput
 
 if TYPE_CHECKING:
@@ -39,9 +43,12 @@ def session_for(master: str | None, configuration: list[str] | None, name: str) 
     pyspark is imported here and not before: commands without Spark don't wait for it.
     """
     settings = spark_settings_from(configuration)
-    from berth.spark import spark_session
+    with ExitStack() as until_the_end:
+        until_the_end.enter_context(_leaving_on_signals())
+        with waiting("starting Spark"):
+            from berth.spark import spark_session
 
-    with spark_session(master or None, name=name, settings=settings) as session:
+            session = until_the_end.enter_context(spark_session(master or None, name=name, settings=settings))
         yield session
 
 
@@ -62,3 +69,25 @@ def spark_settings_from(items: list[str] | None) -> dict[str, str]:
     if mistakes:
         raise BadInput(mistakes)
     return settings
+
+
+@contextmanager
+def _leaving_on_signals() -> Iterator[None]:
+    """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    told = [
+        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL
+    ]
+    for number in told:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in told:
+            signal.signal(number, signal.SIG_DFL)

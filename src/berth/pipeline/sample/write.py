@@ -1,0 +1,119 @@
+"""A feed on disk: made aside, and put in place when all of it is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from berth.model import BadInput
+from berth.pipeline.sample.fields import FIELDS
+from berth.pipeline.sample.planning import Sample
+from berth.pipeline.sample.telemetry import frames_of, truth_of
+
+MANIFEST = "_truth.json"
+_PART = re.compile(r"part-(\d+)-.*\.(txt|parquet)$")
+
+
+def check_target(target: Path, overwrite: bool) -> None:
+    """Fail early where a feed can't be put.
+
+    Raises:
+        BadInput: there is something already, or no folder can be made there.
+    """
+    if target.exists() and not target.is_dir():
+        raise BadInput([f"--out: {target} is not a folder"])
+    if target.is_dir() and any(target.iterdir()) and not overwrite:
+        raise BadInput([f"--out: {target} is not empty; --overwrite replaces the telemetry in it"])
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput([f"--out: {target}: {(error.strerror or str(error)).lower()}"]) from None
+
+
+def write_telemetry(
+    session: SparkSession,
+    sample: Sample,
+    target: Path,
+    *,
+    overwrite: bool = False,
+    progress: Callable[[str], None] = lambda folder: None,
+) -> dict[str, Any]:
+    """Write a feed: a folder for each kind of record, and `_truth.json` with what is in them.
+
+    Args:
+        session: where it is made; its executors must see the target's file system.
+        sample: the feed.
+        target: a folder that is empty or not there yet.
+        overwrite: replace the telemetry that is in it; other files stay.
+        progress: is told the name of each folder before it is made.
+
+    Returns:
+        The content of `_truth.json`.
+
+    Raises:
+        BadInput: the target is not empty, or can't be written to.
+    """
+    target = target.absolute()
+    check_target(target, overwrite)
+    truth = truth_of(sample)
+    with _aside(target) as stage:
+        for name, frame in frames_of(session, sample).items():
+            progress(name)
+            _write_folder(frame, stage / name, sample.options.format)
+            truth["folders"][name]["files"] = sum(1 for _ in (stage / name).iterdir())
+        (stage / MANIFEST).write_text(json.dumps(truth, indent=2, ensure_ascii=False) + "\n")
+        _put_in_place(stage, target)
+    return truth
+
+
+@contextmanager
+def _aside(target: Path) -> Iterator[Path]:
+    """A folder beside the target, gone afterwards."""
+    try:
+        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise BadInput([f"--out: {target}: {(error.strerror or str(error)).lower()}"]) from None
+    os.chmod(stage, 0o755)
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _write_folder(frame: DataFrame, folder: Path, form: str) -> None:
+    """One file for each partition, numbered in the order of time."""
+    raw = folder.with_name(f".{folder.name}")
+    writer = frame.write
+    if form == "parquet":
+        writer.parquet(raw.as_uri())
+    else:
+        writer.text(raw.as_uri())
+    folder.mkdir()
+    for path in raw.iterdir():
+        part = _PART.match(path.name)
+        if part:
+            path.rename(folder / f"part-{part[1]}.{form}")
+    shutil.rmtree(raw)
+
+
+def _put_in_place(stage: Path, target: Path) -> None:
+    """At once where nothing is in the way; else folder by folder, what was there removed first."""
+    if not target.exists() or not any(target.iterdir()):
+        os.replace(stage, target)
+        return
+    (target / MANIFEST).unlink(missing_ok=True)
+    for name in FIELDS:
+        if (target / name).exists():
+            (target / name).rename(stage / f".old-{name}")
+        if (stage / name).exists():
+            (stage / name).rename(target / name)
+    (stage / MANIFEST).rename(target / MANIFEST)

@@ -115,9 +115,9 @@ def _number(
     fits = math.isfinite(value) and least <= value <= most
     if fits and not (above and value == least) and not (below and value == most):
         return None
-    lower = f"above {least:g}" if above else f"from {least:g}"
-    upper = f"below {most:g}" if below else f"to {most:g}"
-    return f"{name}: {value} is no number {lower} {upper}"
+    lower = f"above {least:g}" if above else f"of at least {least:g}"
+    upper = f"below {most:g}" if below else f"at most {most:g}"
+    return f"{name}: {value} is no number {lower} and {upper}"
 
 
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> str | None:

@@ -92,7 +92,7 @@ def plan_sample(
     outages = outages_of(availability, ticks)
     regular = outages.records + reporting * reports
     linked = problem.network.table.connected.sum() > nodes
-    probes = _probes(options.records, regular, linked)
+    probes = _probes(options, regular, linked)
     return Sample(
         problem=problem,
         options=options,
@@ -116,19 +116,15 @@ def _ticks(name: str, interval: float | None, options: SampleOptions, each: int,
     return ticks
 
 
-def _probes(records: int | None, regular: int, linked: bool) -> int:
-    if not linked:
-        return 0
-    if records is None:
-        records = max(DEFAULT_RECORDS, 2 * regular)
+def _probes(options: SampleOptions, regular: int, linked: bool) -> int:
+    records = max(DEFAULT_RECORDS, 2 * regular) if options.records is None else options.records
     if records < regular:
+        given = options.heartbeat_interval or options.report_interval
+        hint = "; longer intervals make them fewer" if given else ""
         raise BadInput(
-            [
-                f"--records: {records:,} are too few: heartbeats and reports alone are {regular:,}; "
-                "longer intervals make them fewer"
-            ]
+            [f"--records: {records:,} are too few: heartbeats and reports alone are {regular:,}{hint}"]
         )
-    return records - regular
+    return records - regular if linked else 0
 
 
 def _notes(options: SampleOptions, outages: Outages, reports: int, linked: bool) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ def _plans() -> bool:
 
 def _interrupted(stop: BaseException) -> bool:
     """Whether the command's end was Ctrl-C: typer turns that into an exit code."""
-    cause = stop.__cause__ or stop.__context__
+    cause = stop.__cause__ or (None if stop.__suppress_context__ else stop.__context__)
     return isinstance(stop, KeyboardInterrupt) or (cause is not None and _interrupted(cause))
 
 

@@ -71,12 +71,19 @@ def spark_settings_from(items: list[str] | None) -> dict[str, str]:
     return settings
 
 
+class _ToldToEnd(KeyboardInterrupt):
+    """Told to end by a signal. py4j lets go of its connection for a KeyboardInterrupt only."""
+
+    def __init__(self, number: int) -> None:
+        self.exit_code = 128 + number
+
+
 @contextmanager
 def _leaving_on_signals() -> Iterator[None]:
     """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
+        raise _ToldToEnd(number)
 
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -88,6 +95,8 @@ def _leaving_on_signals() -> Iterator[None]:
         signal.signal(number, leave)
     try:
         yield
+    except _ToldToEnd as end:
+        raise SystemExit(end.exit_code) from None
     finally:
         for number in told:
             signal.signal(number, signal.SIG_DFL)

@@ -36,15 +36,19 @@ Objectives = Annotated[
 
 def with_objective(problem: Problem, given: list[str] | None) -> Problem:
     """The problem with the objective of the command line, if it names one."""
-    if not given:
-        return problem
+    weights = objective_from(given)
+    return replace(problem, objective=weights) if weights else problem
+
+
+def objective_from(given: list[str] | None) -> dict[str, float]:
+    """The weights that the command line names; none where it names no objective."""
     weights = {}
-    for item in given:
+    for item in given or []:
         name, _, weight = item.partition("=")
         if name not in METRIC_BY_NAME:
             raise BadInput([f"--objective: no metric {did_you_mean(name, METRIC_BY_NAME)}"])
         weights[name] = _weight(item, weight or "1")
-    return replace(problem, objective=weights)
+    return weights
 
 
 def _weight(item: str, text: str) -> float:

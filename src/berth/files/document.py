@@ -22,8 +22,17 @@ def read_document(path: str | os.PathLike[str]) -> Any:
     Raises:
         BadInput: there is no such file, it is too large, or it is neither YAML nor JSON.
     """
+    return document_from(read_bytes(path), path)
+
+
+def document_from(content: bytes, path: str | os.PathLike[str]) -> Any:
+    """The data in the content of a YAML or JSON file, wherever it was read; `path` is its name in messages.
+
+    Raises:
+        BadInput: it is neither YAML nor JSON.
+    """
     file = Path(path)
-    text = _read_text(file)
+    text = _text(content, file)
     looks_like_json = file.suffix.lower() == ".json" or (
         file.suffix.lower() not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
     )
@@ -33,21 +42,32 @@ def read_document(path: str | os.PathLike[str]) -> Any:
         raise BadInput(f"{file}: {line}" for line in error.mistakes) from None
 
 
-def _read_text(file: Path) -> str:
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """A file's content.
+
+    Raises:
+        BadInput: there is no such file, or it is too large.
+    """
+    file = Path(path)
     try:
         # Pipes and devices have no size to ask for: read no more than is allowed, and one byte.
         with file.open("rb") as stream:
             content = stream.read(LARGEST_BYTES + 1)
-        if len(content) > LARGEST_BYTES:
-            raise BadInput(
-                [
-                    f"{file}: more than {LARGEST_BYTES // 2**20} MiB; "
-                    "give delays as coordinates or links instead of matrices"
-                ]
-            )
-        return content.decode("utf-8-sig")
     except OSError as error:
         raise BadInput([f"{file}: {(error.strerror or str(error)).lower()}"]) from None
+    if len(content) > LARGEST_BYTES:
+        raise BadInput(
+            [
+                f"{file}: more than {LARGEST_BYTES // 2**20} MiB; "
+                "give delays as coordinates or links instead of matrices"
+            ]
+        )
+    return content
+
+
+def _text(content: bytes, file: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput([f"{file}: no text in UTF-8 (byte {error.start})"]) from None
 

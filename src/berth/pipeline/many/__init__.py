@@ -1,0 +1,37 @@
+"""Many problems, times policies, parameters and seeds, solved on the executors.
+
+`problems.py` finds and reads problems, `variants.py` says how each is to be solved, `requests.py` what of
+that is missing, `transform.py` turns requests into plans, `rounds.py` deals them to tasks, `stored.py` is the
+table of plans on disk, and `job.py` puts all this together. `solver.py` and `isolation.py` are the part that
+runs in the executors' Python and knows nothing of Spark.
+"""
+
+from berth.pipeline.many.job import Job, Outcome, solve_missing
+from berth.pipeline.many.lock import locked
+from berth.pipeline.many.problems import Inputs, find_problems, read_problems
+from berth.pipeline.many.requests import requests_for
+from berth.pipeline.many.schema import PLANS
+from berth.pipeline.many.solver import Terms
+from berth.pipeline.many.summary import summary_of
+from berth.pipeline.many.tally import Tally
+from berth.pipeline.many.transform import solve_many
+from berth.pipeline.many.variants import Variant, seeds_from, variants_for
+
+__all__ = [
+    "PLANS",
+    "Inputs",
+    "Job",
+    "Outcome",
+    "Tally",
+    "Terms",
+    "Variant",
+    "find_problems",
+    "locked",
+    "read_problems",
+    "requests_for",
+    "seeds_from",
+    "solve_many",
+    "solve_missing",
+    "summary_of",
+    "variants_for",
+]

@@ -1,0 +1,239 @@
+"""Finding problems on the driver, by name, and reading them on the executors."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import BinaryType, MapType, StringType, StructField, StructType, VariantType
+
+from berth.files import read_bytes
+from berth.model import BadInput
+from berth.pipeline.many.schema import PROBLEMS
+from berth.spark import SparkFailed
+
+FILE_SUFFIXES = (".yaml", ".yml", ".json")
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+PARQUET_SUFFIX = ".parquet"
+_GLOB_SIGNS = "*?["
+_HADOOP_GLOB_SIGNS = "\\*?[]{}"
+
+_FILES = StructType([StructField("source", StringType(), nullable=False)])
+_LINE = StructType(
+    [
+        StructField("problem", StringType()),
+        StructField("name", StringType()),
+        StructField("id", StringType()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Where problems are: files of one problem each, and tables with one in each row."""
+
+    files: tuple[str, ...] = ()
+    parquet: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    def __add__(self, other: Inputs) -> Inputs:
+        return Inputs(
+            *(
+                tuple(dict.fromkeys(mine + theirs))
+                for mine, theirs in zip(self._parts, other._parts, strict=True)
+            )
+        )
+
+    @property
+    def _parts(self) -> tuple[tuple[str, ...], ...]:
+        return self.files, self.parquet, self.lines
+
+    def __bool__(self) -> bool:
+        return any(self._parts)
+
+
+def find_problems(arguments: Iterable[str]) -> Inputs:
+    """What folders, globs, files and tables hold, by their names alone.
+
+    Raises:
+        BadInput: an argument that leads to nothing.
+    """
+    found = Inputs()
+    mistakes: list[str] = []
+    for argument in arguments:
+        try:
+            found += _found(argument)
+        except BadInput as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise BadInput(mistakes)
+    return found
+
+
+def _found(argument: str) -> Inputs:
+    if "://" in argument:
+        return _remote(argument)
+    path = Path(argument)
+    if path.is_dir():
+        inputs = _inside(path)
+        if not inputs:
+            raise BadInput([f"{argument}: no problems there: no *.yaml, *.yml, *.json, *.jsonl or *.parquet"])
+        return inputs
+    if path.exists():
+        return _single(path)
+    if not any(sign in argument for sign in _GLOB_SIGNS):
+        raise BadInput([f"{argument}: no such file or directory"])
+    matches = sorted(glob.glob(argument, recursive=True))
+    inputs = reduce(Inputs.__add__, _parts_of(matches), Inputs())
+    if not inputs:
+        raise BadInput([f"{argument}: nothing matches"])
+    return inputs
+
+
+def _parts_of(matches: Sequence[str]) -> Iterator[Inputs]:
+    plain = [Path(match) for match in matches]
+    yield Inputs(files=tuple(str(path.resolve()) for path in plain if _is_problem_file(path)))
+    yield from (
+        _inside(path) if path.is_dir() else _single(path) for path in plain if not _is_problem_file(path)
+    )
+
+
+def _is_problem_file(path: Path) -> bool:
+    return path.suffix.lower() in FILE_SUFFIXES and not path.is_dir()
+
+
+def _single(path: Path) -> Inputs:
+    place = str(path.resolve())
+    if path.suffix.lower() == PARQUET_SUFFIX:
+        return Inputs(parquet=(place,))
+    if path.suffix.lower() in LINES_SUFFIXES:
+        return Inputs(lines=(place,))
+    return Inputs(files=(place,))
+
+
+def _inside(folder: Path) -> Inputs:
+    """A folder's problem files and tables, at any depth; a folder of Parquet files is one table."""
+    files: list[str] = []
+    lines: list[str] = []
+    tables: set[str] = set()
+    for path in sorted(folder.resolve().rglob("*")):
+        hidden = any(part[0] in "._" for part in path.relative_to(folder.resolve()).parts)
+        suffix = path.suffix.lower()
+        if hidden or suffix not in (*FILE_SUFFIXES, *LINES_SUFFIXES, PARQUET_SUFFIX):
+            continue
+        if suffix == PARQUET_SUFFIX:
+            # a Parquet "file" may be a folder itself; what is in it then belongs to it
+            tables.add(str(path if path.is_dir() else path.parent))
+        elif not path.is_dir():
+            (lines if suffix in LINES_SUFFIXES else files).append(str(path))
+    return Inputs(tuple(files), tuple(sorted(tables)), tuple(lines))
+
+
+def _remote(address: str) -> Inputs:
+    suffix = Path(address.rstrip("/")).suffix.lower()
+    if suffix in LINES_SUFFIXES:
+        return Inputs(lines=(address,))
+    if suffix in FILE_SUFFIXES:
+        raise BadInput(
+            [f"{address}: problem files are read from folders that all machines see; make it a table"]
+        )
+    return Inputs(parquet=(address,))
+
+
+def read_problems(session: SparkSession, inputs: Inputs) -> DataFrame:
+    """The problems with the columns of `PROBLEMS`; contents are read on the executors.
+
+    Raises:
+        BadInput: a table that is none, or has no column `problem`.
+    """
+    parts = [_table(session, path) for path in inputs.parquet]
+    if inputs.files:
+        parts.append(_files(session, inputs.files))
+    parts += [_lines(session, path) for path in inputs.lines]
+    return reduce(DataFrame.unionByName, parts)
+
+
+def count_problems(session: SparkSession, inputs: Inputs) -> int:
+    """How many there are, without reading files; of tables, from their footers or lines."""
+    tables = [session.read.parquet(spark_path(path)) for path in inputs.parquet]
+    lines = [session.read.text(spark_path(path)) for path in inputs.lines]
+    return len(inputs.files) + sum(table.count() for table in (*tables, *lines))
+
+
+def spark_path(path: str) -> str:
+    """A path as Spark reads it: nothing in it is a pattern."""
+    if "://" in path:
+        return path
+    return "file:" + "".join(f"\\{sign}" if sign in _HADOOP_GLOB_SIGNS else sign for sign in path)
+
+
+def _files(session: SparkSession, files: Sequence[str]) -> DataFrame:
+    names = session.createDataFrame(pa.table({"source": pa.array(files, pa.string())}), _FILES)
+    slices = min(len(files), 4 * session.sparkContext.defaultParallelism)
+    return names.repartition(slices).mapInArrow(_read_files, PROBLEMS)
+
+
+def _read_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A row for each file, with its content or with what is wrong with it."""
+    schema = to_arrow_schema(PROBLEMS)
+    for batch in batches:
+        for source in batch.column("source").to_pylist():
+            content, mistake = None, None
+            try:
+                content = read_bytes(source)
+            except BadInput as error:
+                mistake = "\n".join(error.mistakes)
+            row = {"source": source, "name": Path(source).stem, "content": content, "mistake": mistake}
+            yield pa.RecordBatch.from_pylist([row], schema)
+
+
+def _table(session: SparkSession, path: str) -> DataFrame:
+    try:
+        table = session.read.parquet(spark_path(path))
+    except PySparkException as error:
+        raise BadInput([f"{path}: can't be read: {first_line(error)}"]) from None
+    if "problem" not in table.columns:
+        columns = ", ".join(table.columns) or "none"
+        raise BadInput([f"{path}: no column 'problem'; its columns: {columns}"])
+    name = next((F.col(column).cast("string") for column in ("name", "id") if column in table.columns), None)
+    return _rows(table, path, _content(table), F.lit(None).cast("string") if name is None else name)
+
+
+def _content(table: DataFrame) -> Column:
+    """The problem's text, whichever way the column holds it."""
+    kind = table.schema["problem"].dataType
+    problem = F.col("problem")
+    if isinstance(kind, (StructType, MapType, VariantType)):
+        return F.to_json(problem).cast("binary")
+    return problem if isinstance(kind, BinaryType) else problem.cast("string").cast("binary")
+
+
+def _lines(session: SparkSession, path: str) -> DataFrame:
+    """A line is an object with `problem`, or else a problem itself."""
+    lines = session.read.text(spark_path(path)).where(F.trim("value") != "")
+    row = lines.select("value", F.from_json("value", _LINE).alias("row"))
+    return _rows(
+        row, path, F.coalesce("row.problem", "value").cast("binary"), F.coalesce("row.name", "row.id")
+    )
+
+
+def _rows(table: DataFrame, path: str, content: Column, name: Column) -> DataFrame:
+    return table.select(
+        F.concat(F.lit(path), F.coalesce(F.concat(F.lit("#"), name), F.lit(""))).alias("source"),
+        name.alias("name"),
+        content.alias("content"),
+        F.when(content.isNull(), F.lit(f"{path}: a row without a problem")).alias("mistake"),
+    )
+
+
+def first_line(error: PySparkException | SparkFailed) -> str:
+    """What Spark says, without its trace."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

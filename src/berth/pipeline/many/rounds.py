@@ -1,0 +1,116 @@
+"""Requests in rounds: how many tasks of what size, learnt from the rounds before.
+
+Nobody knows beforehand whether a problem takes 5 ms or 60 s. The first round is a few requests, one to a
+task; what they took says how many make a task that is long against Spark's own costs, and short against the
+whole. Each round is longer than the one before, so that processors seldom wait for the last task of a round.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import LongType, StructField, StructType
+
+from berth.pipeline.many.problems import spark_path
+from berth.pipeline.many.schema import REQUESTS
+
+FIRST_TASKS_PER_CORE = 4
+TASKS_PER_CORE = 40
+SHORTEST_TASK, LONGEST_TASK = 0.5, 10.0
+"""Seconds: below, Spark's own costs show; above, too much is lost when the run is killed."""
+FIRST_ROUND, GROWTH = 10.0, 8.0
+"""Seconds of the round after the first one, and how much longer each is than the one before."""
+MOST_TASKS = 20_000
+
+_ROW_BITS = 33  # monotonically_increasing_id: the partition above these, the row in it below
+
+
+@dataclass(frozen=True)
+class Round:
+    """The requests from `start` up to `end`, in so many tasks."""
+
+    start: int
+    end: int
+    tasks: int
+
+
+def next_round(start: int, total: int, cores: int, number: int, seconds_each: float | None) -> Round:
+    """The round that begins with request `start`.
+
+    Args:
+        start: how many requests are done.
+        total: how many there are.
+        cores: how many tasks run at once.
+        number: how many rounds there were before.
+        seconds_each: what a request takes; None: not known yet.
+    """
+    rest = total - start
+    if seconds_each is None:
+        size = min(rest, FIRST_TASKS_PER_CORE * cores)
+        return Round(start, start + size, size)
+    each = max(seconds_each, 1e-4)
+    task_seconds = min(max(rest * each / cores / TASKS_PER_CORE, SHORTEST_TASK), LONGEST_TASK)
+    per_task = max(1, min(int(task_seconds / each), math.ceil(rest / (4 * cores))))
+    length = FIRST_ROUND * GROWTH ** max(0, number - 1)
+    size = min(rest, max(int(length * cores / each), per_task * cores), per_task * MOST_TASKS)
+    if rest - size < size / 2:
+        # no short last round: its tail would cost more than a longer one here
+        size = min(rest, per_task * MOST_TASKS)
+    return Round(start, start + size, math.ceil(size / per_task))
+
+
+class Queue:
+    """Requests on disk, numbered, so that rounds and tasks are exact shares of them.
+
+    They are written and read again, not cached: Spark would make a cache anew, without what is solved by
+    then, whenever plans are added to the table that the requests were derived from.
+    """
+
+    def __init__(self, requests: DataFrame, folder: Path) -> None:
+        self._folder = folder
+        self.clear()
+        numbered = requests.withColumn("row", F.monotonically_increasing_id())
+        numbered.write.parquet(f"file:{folder}")
+        schema = StructType([*REQUESTS.fields, StructField("row", LongType())])
+        self._requests = requests.sparkSession.read.schema(schema).parquet(spark_path(str(folder)))
+        partition = F.shiftright("row", _ROW_BITS).alias("partition")
+        sizes = (
+            self._requests.groupBy(partition)
+            .agg(F.count("*").alias("requests"), F.sum(F.size("variants")).alias("variants"))
+            .orderBy("partition")
+            .collect()  # a row for each partition
+        )
+        self._starts: dict[int, int] = {}
+        self.requests = self.variants = 0
+        for size in sizes:
+            self._starts[size.partition] = self.requests
+            self.requests += size.requests
+            self.variants += size.variants
+
+    def __enter__(self) -> Queue:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take them off the disk."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def take(self, part: Round) -> DataFrame:
+        """The requests of a round, dealt to its tasks like cards."""
+        number = self._number()
+        dealt = self._requests.where((number >= part.start) & (number < part.end))
+        task = (number % part.tasks).cast("int")
+        return dealt.repartitionById(part.tasks, task).select(*REQUESTS.fieldNames())
+
+    def _number(self) -> Column:
+        partitions = max(self._starts, default=-1) + 1
+        starts = F.array(*(F.lit(self._starts.get(partition, 0)) for partition in range(partitions)))
+        inside = F.col("row").bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
+        return inside + starts[F.shiftright("row", _ROW_BITS).cast("int")]

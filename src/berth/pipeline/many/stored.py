@@ -1,0 +1,80 @@
+"""The table of plans on disk: what is in it, and rows that have to leave it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from berth.pipeline.many.problems import spark_path
+from berth.pipeline.many.schema import PLANS
+
+UNFINISHED = "_temporary"
+"""Where Spark writes what a task has not finished; readers leave names with an underscore alone."""
+
+
+class Stored:
+    """`DIR/plans`: Parquet files of which each is complete from the moment that it is there."""
+
+    def __init__(self, session: SparkSession, folder: Path) -> None:
+        self.folder = folder.resolve() / "plans"
+        self._session = session
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def clean(self) -> None:
+        """Remove what a killed run left unfinished."""
+        shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
+        for aside in self.folder.glob("_aside-*"):
+            aside.unlink()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no plan yet."""
+        return next(self.folder.glob("*.parquet"), None) is None
+
+    def read(self) -> DataFrame:
+        """All plans."""
+        return self._session.read.schema(PLANS).parquet(spark_path(str(self.folder)))
+
+    def append(self, plans: DataFrame) -> None:
+        """Add plans: each task's as soon as it ends, whatever becomes of the others.
+
+        Version 2 of the committer puts a task's file in place when the task ends. Its known weakness, a task
+        that is run again after it was half committed, does no harm here: a task writes one file, and its
+        second attempt replaces it under the same name.
+        """
+        (
+            plans.write.mode("append")
+            .option("mapreduce.fileoutputcommitter.algorithm.version", "2")
+            .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+            .parquet(f"file:{self.folder}")
+        )
+
+    def drop(self, unwanted: DataFrame) -> int:
+        """Take rows out of the table, by their `key`; file by file, each replaced at once."""
+        keys = unwanted.select("key").distinct()
+        places = self.read().select("key", F.col("_metadata.file_name").alias("file"))
+        rows = places.join(keys, "key", "left_semi").orderBy("file").toLocalIterator()
+        return sum(
+            self._rewrite(file, (row.key for row in group))
+            for file, group in groupby(rows, lambda row: row.file)
+        )
+
+    def _rewrite(self, name: str, keys: Iterable[str]) -> int:
+        file, aside = self.folder / name, self.folder / f"_aside-{name}"
+        table = pq.read_table(file)
+        leaving = pc.is_in(table["key"], value_set=pa.array(keys, pa.string()))
+        kept = table.filter(pc.invert(leaving))
+        pq.write_table(kept, aside)
+        # Spark's checksum is of the old file
+        (self.folder / f".{name}.crc").unlink(missing_ok=True)
+        os.replace(aside, file)
+        return int(table.num_rows - kept.num_rows)

@@ -1,0 +1,48 @@
+"""Counts of what is solved, task by task, from all executors."""
+
+from __future__ import annotations
+
+from pyspark import Accumulator
+from pyspark.sql import SparkSession
+
+
+class Tally:
+    """How many requests and variants are answered, with how many errors, and how long that took.
+
+    Executors add to it, the driver reads it. The counts of a task arrive when it ends; those of one that
+    Spark had to run again count twice: this is for progress and for sizes of tasks, not for results.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        context = session.sparkContext
+        self._requests: Accumulator[int] = context.accumulator(0)
+        self._solved: Accumulator[int] = context.accumulator(0)
+        self._errors: Accumulator[int] = context.accumulator(0)
+        self._seconds: Accumulator[float] = context.accumulator(0.0)
+
+    def add(self, solved: int, errors: int, seconds: float) -> None:
+        """Count a request; on executors."""
+        self._requests.add(1)
+        self._solved.add(solved)
+        self._errors.add(errors)
+        self._seconds.add(seconds)
+
+    @property
+    def requests(self) -> int:
+        """Requests answered; on the driver, as the others."""
+        return self._requests.value
+
+    @property
+    def solved(self) -> int:
+        """Variants answered, errors among them."""
+        return self._solved.value
+
+    @property
+    def errors(self) -> int:
+        """Variants answered by an error."""
+        return self._errors.value
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that all requests took, one after the other."""
+        return self._seconds.value

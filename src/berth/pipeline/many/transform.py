@@ -1,0 +1,75 @@
+"""The transformation: requests in, plans out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from berth.pipeline.many.isolation import SolverProcess
+from berth.pipeline.many.schema import PLANS, REQUESTS
+from berth.pipeline.many.solver import Row, Terms
+from berth.pipeline.many.tally import Tally
+
+Batches = Iterable[pa.RecordBatch]
+
+FLUSH_SECONDS = 1.0
+FLUSH_ROWS = 256
+
+
+def solve_many(requests: DataFrame, terms: Terms, tally: Tally | None = None) -> DataFrame:
+    """The plans of some requests.
+
+    Args:
+        requests: the columns of `REQUESTS`; each row is solved as a whole, in the partition that it is in.
+        terms: time limit and objective.
+        tally: counts what is answered.
+
+    Returns:
+        The columns of `PLANS`, a row for each variant of each request. Nothing that a problem or a policy
+        does fails the job: it is in the row's `error`.
+    """
+    wanted = requests.select(*REQUESTS.fieldNames())
+    return wanted.mapInArrow(answering(terms, tally), PLANS)
+
+
+def answering(terms: Terms, tally: Tally | None = None) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    """What each task does with its batches of requests."""
+
+    def answer(batches: Batches) -> Iterator[pa.RecordBatch]:
+        schema = to_arrow_schema(PLANS)
+        rows: list[Row] = []
+        flushed = time.monotonic()
+        for request in _requests(batches):
+            began = time.monotonic()
+            found = list(_solver().answers(request, terms))
+            rows += found
+            if tally is not None:
+                errors = sum(row.get("error") is not None for row in found)
+                tally.add(len(found), errors, time.monotonic() - began)
+            if len(rows) >= FLUSH_ROWS or time.monotonic() - flushed > FLUSH_SECONDS:
+                yield pa.RecordBatch.from_pylist(rows, schema)
+                rows, flushed = [], time.monotonic()
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema)
+
+    return answer
+
+
+def _requests(batches: Batches) -> Iterator[Row]:
+    """Row by row: only one problem at a time is copied out of its batch."""
+    for batch in batches:
+        for number in range(batch.num_rows):
+            yield batch.slice(number, 1).to_pylist()[0]
+
+
+@cache
+def _solver() -> SolverProcess:
+    """The one of this Python worker. What it needs is loaded before it is forked: a new one has it, too."""
+    import berth.exact.general  # noqa: F401
+
+    return SolverProcess()

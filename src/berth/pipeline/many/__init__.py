@@ -6,7 +6,7 @@ table of plans on disk, and `job.py` puts all this together. `solver.py` and `is
 runs in the executors' Python and knows nothing of Spark.
 """
 
-from berth.pipeline.many.job import Job, Outcome, solve_missing
+from berth.pipeline.many.job import Job, Run, prepare
 from berth.pipeline.many.lock import locked
 from berth.pipeline.many.problems import Inputs, find_problems, read_problems
 from berth.pipeline.many.requests import requests_for
@@ -21,17 +21,17 @@ __all__ = [
     "PLANS",
     "Inputs",
     "Job",
-    "Outcome",
+    "Run",
     "Tally",
     "Terms",
     "Variant",
     "find_problems",
     "locked",
+    "prepare",
     "read_problems",
     "requests_for",
     "seeds_from",
     "solve_many",
-    "solve_missing",
     "summary_of",
     "variants_for",
 ]

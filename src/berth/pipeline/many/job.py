@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from berth.pipeline.many.lock import QUEUE
 from berth.pipeline.many.problems import Inputs, count_problems, read_problems
 from berth.pipeline.many.requests import identified, requests_for
 from berth.pipeline.many.rounds import Queue, next_round
@@ -25,8 +25,6 @@ MOST_VARIANTS = 10
 """Of one problem in one request: more would keep one processor busy for long."""
 PROBLEMS_PER_PARTITION = 20_000
 
-Watch = Callable[[Tally, int], AbstractContextManager[object]]
-
 
 @dataclass(frozen=True)
 class Job:
@@ -40,49 +38,56 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a run has done."""
+class Run:
+    """What is missing, found out and lined up."""
 
+    session: SparkSession
+    terms: Terms
+    stored: Stored
+    queue: Queue
+    tally: Tally
     problems: int
-    solved: int
-    errors: int
     kept: int
     """Plans that were there already."""
     dropped: int
-    """Rows that left: of problems that have changed since, and errors that were tried again."""
+    """Rows that left: of problems that have changed since, and errors that are tried again."""
+
+    @property
+    def missing(self) -> int:
+        """Plans that there will be more when it is done."""
+        return self.queue.variants
+
+    def solve(self) -> None:
+        """Solve it all; what is finished is in the table from then on."""
+        cores = self.session.sparkContext.defaultParallelism
+        start = number = 0
+        while start < self.queue.requests:
+            tally = self.tally
+            each = tally.seconds / tally.requests if tally.requests else None
+            part = next_round(start, self.queue.requests, cores, number, each)
+            self.stored.append(solve_many(self.queue.take(part), self.terms, tally))
+            start, number = part.end, number + 1
 
 
-def solve_missing(
-    session: SparkSession, job: Job, watch: Watch = lambda tally, total: nullcontext()
-) -> Outcome:
-    """Solve what has no row in the table of plans yet.
-
-    Args:
-        session: where.
-        job: what.
-        watch: is entered for the time of solving, with the counts and how many there will be.
-    """
+def prepare(session: SparkSession, job: Job) -> Run:
+    """Find out what has no row in the table of plans yet; the folder should be `locked`."""
     stored = Stored(session, job.folder)
-    stored.clean()
     cores = session.sparkContext.defaultParallelism
     count = count_problems(session, job.inputs)
     partitions = max(2 * cores, count // PROBLEMS_PER_PARTITION)
-    problems = identified(read_problems(session, job.inputs), partitions)
-    finished, dropped, kept = None, 0, 0
-    if not stored.empty:
-        problems = problems.persist(StorageLevel.DISK_ONLY)
-        dropped = stored.drop(_unwanted(stored.read(), problems, job.retry_errors))
-        finished = stored.read()
     together = min(max(count * len(job.variants) // (REQUESTS_PER_CORE * cores), 1), MOST_VARIANTS)
-    requests = requests_for(problems, job.variants, job.terms, finished, together)
-    tally = Tally(session)
-    with Queue(requests, stored.folder.with_name(".queue")) as queue:
-        if finished is not None:
-            kept = problems.count() * len(job.variants) - queue.variants
-            problems.unpersist()
-        with watch(tally, queue.variants):
-            _run(queue, cores, job.terms, stored, tally)
-    return Outcome(count, tally.solved, tally.errors, kept, dropped)
+    problems = identified(read_problems(session, job.inputs), partitions)
+    if stored.empty:
+        requests = requests_for(problems, job.variants, job.terms, None, together)
+        queue = Queue(requests, job.folder / QUEUE)
+        return Run(session, job.terms, stored, queue, Tally(session), count, 0, 0)
+    problems = problems.persist(StorageLevel.DISK_ONLY)
+    dropped = stored.drop(_unwanted(stored.read(), problems, job.retry_errors))
+    requests = requests_for(problems, job.variants, job.terms, stored.read(), together)
+    queue = Queue(requests, job.folder / QUEUE)
+    kept = problems.count() * len(job.variants) - queue.variants
+    problems.unpersist()
+    return Run(session, job.terms, stored, queue, Tally(session), count, kept, dropped)
 
 
 def _unwanted(plans: DataFrame, problems: DataFrame, retry_errors: bool) -> DataFrame:
@@ -95,12 +100,3 @@ def _unwanted(plans: DataFrame, problems: DataFrame, retry_errors: bool) -> Data
     if retry_errors:
         unwanted = unwanted.unionByName(plans.where(F.col("error").isNotNull()).select("key"))
     return unwanted
-
-
-def _run(queue: Queue, cores: int, terms: Terms, stored: Stored, tally: Tally) -> None:
-    start = number = 0
-    while start < queue.requests:
-        each = tally.seconds / tally.requests if tally.requests else None
-        part = next_round(start, queue.requests, cores, number, each)
-        stored.append(solve_many(queue.take(part), terms, tally))
-        start, number = part.end, number + 1

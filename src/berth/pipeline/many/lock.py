@@ -1,8 +1,9 @@
-"""One run at a time on a folder."""
+"""One run at a time on a folder, which leaves nothing but plans there."""
 
 from __future__ import annotations
 
 import fcntl
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,12 @@ from pathlib import Path
 from berth.model import BadInput
 
 LOCK_FILE = ".lock"
+QUEUE = ".queue"
+PLANS_FOLDER = "plans"
+UNFINISHED = "_temporary"
+"""Where Spark writes what a task has not finished; readers leave names with an underscore alone."""
+ASIDE = "_aside-"
+"""How files that will replace others begin."""
 
 
 @contextmanager
@@ -31,4 +38,17 @@ def locked(folder: Path) -> Iterator[None]:
             raise BadInput(
                 [f"{folder}: another run is writing there; wait for it or take another folder"]
             ) from None
-        yield
+        _clean(folder)
+        try:
+            yield
+        finally:
+            _clean(folder)
+
+
+def _clean(folder: Path) -> None:
+    """Remove what this run, or one that was killed, left unfinished."""
+    plans = folder / PLANS_FOLDER
+    for leftover in (folder / QUEUE, plans / UNFINISHED):
+        shutil.rmtree(leftover, ignore_errors=True)
+    for aside in plans.glob(f"{ASIDE}*"):
+        aside.unlink()

@@ -8,7 +8,6 @@ whole. Each round is longer than the one before, so that processors seldom wait 
 from __future__ import annotations
 
 import math
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,12 +71,10 @@ class Queue:
     """
 
     def __init__(self, requests: DataFrame, folder: Path) -> None:
-        self._folder = folder
-        self.clear()
         numbered = requests.withColumn("row", F.monotonically_increasing_id())
-        numbered.write.parquet(f"file:{folder}")
+        numbered.write.parquet(f"file:{folder.resolve()}")
         schema = StructType([*REQUESTS.fields, StructField("row", LongType())])
-        self._requests = requests.sparkSession.read.schema(schema).parquet(spark_path(str(folder)))
+        self._requests = requests.sparkSession.read.schema(schema).parquet(spark_path(str(folder.resolve())))
         partition = F.shiftright("row", _ROW_BITS).alias("partition")
         sizes = (
             self._requests.groupBy(partition)
@@ -91,16 +88,6 @@ class Queue:
             self._starts[size.partition] = self.requests
             self.requests += size.requests
             self.variants += size.variants
-
-    def __enter__(self) -> Queue:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Take them off the disk."""
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def take(self, part: Round) -> DataFrame:
         """The requests of a round, dealt to its tasks like cards."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -14,26 +13,18 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from berth.pipeline.many.lock import ASIDE, PLANS_FOLDER
 from berth.pipeline.many.problems import spark_path
 from berth.pipeline.many.schema import PLANS
-
-UNFINISHED = "_temporary"
-"""Where Spark writes what a task has not finished; readers leave names with an underscore alone."""
 
 
 class Stored:
     """`DIR/plans`: Parquet files of which each is complete from the moment that it is there."""
 
     def __init__(self, session: SparkSession, folder: Path) -> None:
-        self.folder = folder.resolve() / "plans"
+        self.folder = folder.resolve() / PLANS_FOLDER
         self._session = session
         self.folder.mkdir(parents=True, exist_ok=True)
-
-    def clean(self) -> None:
-        """Remove what a killed run left unfinished."""
-        shutil.rmtree(self.folder / UNFINISHED, ignore_errors=True)
-        for aside in self.folder.glob("_aside-*"):
-            aside.unlink()
 
     @property
     def empty(self) -> bool:
@@ -69,7 +60,7 @@ class Stored:
         )
 
     def _rewrite(self, name: str, keys: Iterable[str]) -> int:
-        file, aside = self.folder / name, self.folder / f"_aside-{name}"
+        file, aside = self.folder / name, self.folder / f"{ASIDE}{name}"
         table = pq.read_table(file)
         leaving = pc.is_in(table["key"], value_set=pa.array(keys, pa.string()))
         kept = table.filter(pc.invert(leaving))

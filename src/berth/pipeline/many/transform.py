@@ -42,11 +42,12 @@ def answering(terms: Terms, tally: Tally | None = None) -> Callable[[Batches], I
 
     def answer(batches: Batches) -> Iterator[pa.RecordBatch]:
         schema = to_arrow_schema(PLANS)
+        solver = _solver()
         rows: list[Row] = []
         flushed = time.monotonic()
         for request in _requests(batches):
             began = time.monotonic()
-            found = list(_solver().answers(request, terms))
+            found = list(solver.answers(request, terms))
             rows += found
             if tally is not None:
                 errors = sum(row.get("error") is not None for row in found)

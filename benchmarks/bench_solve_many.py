@@ -1,0 +1,109 @@
+"""Many problems: `berth solve-many` on two processors against one process that solves one after the other.
+
+Prints seconds and their ratio for problems of about 5 ms and of about 0.2 s (paper 000, section 7.3; response
+time by `odp`). The one process loads and solves file by file; its imports and a first solve are not counted. Of
+solve-many the start of the session is not counted; reading, the start of Python on the executors with all of its
+imports, and writing the table are. Half of the one process's problems come before and half after, so that a machine
+that is slower for a while is so for both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from berth.pipeline.many import Job, Terms, Variant, find_problems, locked, prepare
+from berth.spark import spark_session
+
+ENOUGH = 1.6
+ONE_AFTER_THE_OTHER = """
+import sys, time
+import berth
+berth.solve(berth.load(sys.argv[1]))
+began = time.perf_counter()
+for file in sys.argv[1:]:
+    assert berth.solve(berth.load(file)).status == "optimal"
+print(time.perf_counter() - began)
+"""
+
+
+def document(kind: str, operators: int, nodes: int, seed: int) -> dict[str, Any]:
+    """A pipeline or a fan of operators on nodes with delays max(N(22, 5), 1)."""
+    generator = np.random.default_rng(seed)
+    upper = np.triu(np.maximum(generator.normal(22, 5, (nodes, nodes)), 1), 1)
+    names = [f"o{number}" for number in range(operators)]
+    middle = names[1:-1]
+    fan = [(names[0], name) for name in middle] + [(name, names[-1]) for name in middle]
+    return {
+        "format": "berth/v1",
+        "name": f"{kind}-{seed}",
+        "network": {
+            "nodes": [{"name": f"n{number}", "capacity": {"cpu": 4}} for number in range(nodes)],
+            "delay_ms": (upper + upper.T).tolist(),
+        },
+        "applications": [
+            {
+                "name": "a",
+                "operators": [{"name": name, "demand": {"cpu": 1}, "work_ms": 1} for name in names],
+                "streams": [{"from": a, "to": b} for a, b in (pairwise(names) if kind == "line" else fan)],
+            }
+        ],
+    }
+
+
+def one_after_the_other(files: list[str]) -> float:
+    """Seconds that one process takes for them."""
+    command = [sys.executable, "-c", ONE_AFTER_THE_OTHER, *files]
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+    done = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def side_by_side(folder: Path, out: Path) -> float:
+    """Seconds that solve-many takes for them, in a session of its own."""
+    with spark_session("local[2]") as session, locked(out):
+        began = time.perf_counter()
+        run = prepare(session, Job(find_problems([str(folder)]), [Variant("odp")], Terms(60.0), out))
+        run.solve()
+        seconds = time.perf_counter() - began
+        assert run.stored.read().where("status = 'optimal'").count() == run.missing
+    return seconds
+
+
+def measure(name: str, count: int, kind: str, operators: int, nodes: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "problems")
+        folder.mkdir()
+        for seed in range(count):
+            text = json.dumps(document(kind, operators, nodes, seed))
+            (folder / f"p{seed:05}.json").write_text(text)
+        files = sorted(map(str, folder.iterdir()))
+        alone = one_after_the_other(files[::2])
+        together = side_by_side(folder, Path(place, "out"))
+        alone += one_after_the_other(files[1::2])
+    each = 1000 * alone / count
+    print(
+        f"{name:>8} {count:6} {each:7.1f} ms {alone:11.1f} s {together:8.1f} s {alone / together:6.2f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    print(f"{'problems':>8} {'count':>6} {'each':>10} {'one process':>13} {'local[2]':>10} {'ratio':>6}")
+    measure("5 ms", 4000, "line", 3, 3)
+    measure("0.2 s", 150, "fan", 10, 20)
+    print(f"(at least {ENOUGH} wanted)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""`berth solve-many`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from berth.cli.arguments import (
+    AsJson,
+    Objectives,
+    TimeLimit,
+    objective_from,
+    settings_from,
+    time_limit_from,
+)
+from berth.cli.output import err, number, out, plain_table, print_json
+from berth.cli.solve_many_progress import counting, duration
+from berth.cli.spark_options import Configuration, Master, session_for
+from berth.cli.spark_progress import watching
+from berth.model import BadInput
+from berth.policies.solve import DEFAULT_TIME_LIMIT
+
+if TYPE_CHECKING:
+    from berth.pipeline.many import Job, Run
+
+EPILOG = """Examples:
+
+  berth solve-many problems/ --policy odp --policy round-robin --seeds 0:10 --out results
+
+  berth solve-many 'problems/*.yaml' --objective availability --time-limit 10 --out results
+
+  berth solve-many problems.parquet --policy odp --sweep gap=0,0.01,0.05 --master 'local[8]' --out results
+
+The same command again solves only what is missing. Exit codes: 0 all is solved (how many rows are errors is
+said on standard error), 1 Spark failed, 2 bad input, 130 interrupted; what was finished is kept.
+"""
+
+SPARK_SETTINGS = [
+    # one task is one processor: libraries below must not start threads of their own
+    "spark.executorEnv.OMP_NUM_THREADS=1",
+    "spark.executorEnv.OPENBLAS_NUM_THREADS=1",
+    "spark.executorEnv.MKL_NUM_THREADS=1",
+    # problems may be large, and answers should flow
+    "spark.sql.execution.arrow.maxRecordsPerBatch=64",
+]
+
+
+def solve_many(
+    problems: Annotated[
+        list[str],
+        typer.Argument(
+            help="Problem files, folders, globs, or tables (Parquet, JSON lines) with a column problem.",
+            metavar="PROBLEMS...",
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option("--out", help="The folder whose table plans gets the results.", metavar="DIR")
+    ],
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="A policy; can be repeated. 'berth policies' lists them.", metavar="NAME"),
+    ] = None,
+    seeds: Annotated[
+        str, typer.Option(help="Seeds: 3, 0,5,7 or 0:10 (that is 0 to 9).", metavar="SEEDS")
+    ] = "0",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A parameter, for the policies that have it. Can be repeated.", metavar="KEY=VALUE"
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A parameter with each of several values in turn. Can be repeated.", metavar="KEY=V1,V2,..."
+        ),
+    ] = None,
+    objective: Objectives = None,
+    time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Solve again what ended with an error before.")
+    ] = False,
+    master: Master = None,
+    configuration: Configuration = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve many problems side by side: times policies, parameters and seeds, on Spark."""
+    choices = _choices(settings, sweep)
+    weights = objective_from(objective)
+    limit = time_limit_from(time_limit)
+    # imported here: commands without Spark don't wait for it
+    from berth.pipeline.many import Job, Terms, find_problems, locked, seeds_from, variants_for
+
+    variants = variants_for(policy or ["auto"], choices, seeds_from(seeds))
+    job = Job(find_problems(problems), variants, Terms(limit, weights), folder, retry_errors)
+    with locked(folder):
+        summary = _solved(job, master, [*SPARK_SETTINGS, *(configuration or [])])
+    if as_json:
+        print_json(summary)
+    else:
+        _print_summary(summary)
+    _print_end(summary, folder)
+
+
+def _choices(settings: list[str] | None, sweep: list[str] | None) -> dict[str, list[str]]:
+    """Every parameter with its values."""
+    choices = {key: [value] for key, value in settings_from(settings).items()}
+    for item in sweep or []:
+        key, equals, values = item.partition("=")
+        key = key.replace("-", "_")
+        if not equals or not key or not all(values.split(",")):
+            raise BadInput([f"--sweep {item}: expected key=value,value,..."])
+        if key in choices:
+            raise BadInput([f"--sweep {item}: {key} is given twice"])
+        choices[key] = values.split(",")
+    return choices
+
+
+def _solved(job: Job, master: str | None, configuration: list[str]) -> dict[str, Any]:
+    from berth.pipeline.many import prepare, summary_of
+
+    began = time.monotonic()
+    with session_for(master, configuration, "berth solve-many") as session:
+        with watching(session, "reading problems"):
+            run = prepare(session, job)
+        try:
+            with counting(run.tally, run.missing):
+                run.solve()
+        except KeyboardInterrupt:
+            _tell_interrupted(run)
+            raise
+        with watching(session, "summing up"):
+            policies = summary_of(run.stored.read())
+    return {
+        "problems": run.problems,
+        "solved": run.tally.solved,
+        "errors": run.tally.errors,
+        "kept": run.kept,
+        "replaced": run.dropped,
+        "seconds": round(time.monotonic() - began, 3),
+        "policies": policies,
+    }
+
+
+def _tell_interrupted(run: Run) -> None:
+    err.print(
+        f"{run.tally.solved:,} of {run.missing:,} solved and kept; the same command goes on from there",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    statuses = ("optimal", "feasible", "infeasible", "unknown", "errors")
+    table = plain_table("policy", "plans", *statuses, "median time", right=tuple(range(1, 8)))
+    for row in summary["policies"]:
+        median = row["median_seconds"]
+        table.add_row(
+            row["policy"],
+            f"{row['plans']:,}",
+            *[f"{row[status]:,}" for status in statuses],
+            "-" if median is None else f"{number(median)} s",
+        )
+    out.print(table)
+
+
+def _print_end(summary: dict[str, Any], folder: Path) -> None:
+    line = f"{summary['solved']:,} solved in {duration(summary['seconds'])}"
+    if summary["kept"]:
+        line += f", {summary['kept']:,} were there already"
+    err.print(f"{line}; plans in {folder / 'plans'}", markup=False, soft_wrap=True)
+    errors = sum(row["errors"] for row in summary["policies"])
+    if errors:
+        err.print(
+            f"{errors:,} of the rows {'is an error' if errors == 1 else 'are errors'}: "
+            "see the column error; --retry-errors tries them again",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="solve-many", epilog=EPILOG)(solve_many)

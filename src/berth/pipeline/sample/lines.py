@@ -94,12 +94,14 @@ def as_json_lines(
 def _fragment(name: str, value: Column, faults: Sequence[Fault]) -> Column:
     """`,"name":value`, or what a fault has in its place, which may be nothing."""
     good = sf.concat(sf.lit(f',"{name}":'), value)
-    if not any(name in fault.texts for fault in faults):
+    numbers = [number for number, fault in enumerate(faults) if name in fault.texts]
+    if not numbers:
         return good
-    bad = [_bad_fragment(name, fault) for fault in faults]
-    return sf.coalesce(
-        sf.get(sf.array(*[sf.lit(text).cast("string") for text in bad]), sf.col("fault")), good
-    )
+    # a field's faults stand together: a short list of them is a small plan
+    first, last = numbers[0], numbers[-1]
+    bad = [_bad_fragment(name, fault) for fault in faults[first : last + 1]]
+    texts = sf.array(*[sf.lit(text).cast("string") for text in bad])
+    return sf.coalesce(sf.get(texts, sf.col("fault") - first), good)
 
 
 def _bad_fragment(name: str, fault: Fault) -> str | None:

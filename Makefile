@@ -15,12 +15,12 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test lint format bench lock clean
+.PHONY: help setup java demo test lint format bench lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(READY)  ## make .venv with the berth command in it
+setup: $(READY) java  ## make .venv with the berth command in it
 
 # $(call install_python,PROBLEM): root on Debian installs it, anybody else is told what to type
 define install_python
@@ -33,7 +33,8 @@ else \
 fi
 endef
 
-# pip installs what the lock names and nothing else: berth itself is built by the locked hatchling
+# pip installs what the lock names and nothing else: pyspark, which has no wheel, is built by the locked setuptools,
+# berth itself by the locked hatchling
 $(READY): pyproject.toml requirements.lock
 	@command -v $(PYTHON) >/dev/null || { $(call install_python,$(PYTHON) is not there); }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -41,9 +42,30 @@ $(READY): pyproject.toml requirements.lock
 		exit 1; }
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(call install_python,$(PYTHON) can't make virtual environments); }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) install --quiet --require-hashes -r requirements.lock
+	@sed -n '/^setuptools==/,/# via/p' requirements.lock > $(VENV)/setuptools.lock
+	$(PIP) install --quiet --require-hashes -r $(VENV)/setuptools.lock
+	$(PIP) install --quiet --no-build-isolation --use-pep517 --require-hashes -r requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
+
+# Java for Spark: root on Debian installs it, anybody else is told what to type
+java:
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	if "$$java" -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; then exit 0; fi; \
+	if [ -n "$$JAVA_HOME" ]; then \
+		echo "Spark needs Java 17 or newer; JAVA_HOME=$$JAVA_HOME has none. Unset it, or set it to another one" >&2; \
+		exit 1; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "there is no Java 17 or newer: installing it for Spark"; \
+		apt-get update || exit 1; \
+		package=openjdk-17-jre-headless; \
+		apt-get install --simulate $$package >/dev/null 2>&1 || package=default-jre-headless; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y $$package || exit 1; \
+	else \
+		echo "Spark needs Java 17 or newer. Type this, then make again:" \
+			"sudo apt-get update && sudo apt-get install -y default-jre-headless" >&2; \
+		exit 1; \
+	fi
 
 demo: setup  ## a small problem solved and shown
 	@$(BIN)/python examples/demo.py
@@ -59,13 +81,13 @@ test: setup  ## all tests: the fast ones, then those that need Spark, then those
 	@$(call pytest_marked,spark)
 	@$(call pytest_marked,browser and not spark)
 
-lint: setup  ## style, format, types and the direction of imports
+lint: $(READY)  ## style, format, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
-format: setup  ## put every file into the common format
+format: $(READY)  ## put every file into the common format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

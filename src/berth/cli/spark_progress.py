@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -57,11 +57,13 @@ class Steps:
     def __rich__(self) -> Text:
         return self.text() if self.seconds >= POLL_SECONDS else Text("")
 
-    def watch(self, done: threading.Event) -> None:
-        """Ask how far Spark is until done; print a line every few seconds where there is no terminal."""
+    def watch(self, done: threading.Event, live: Live | None) -> None:
+        """Ask how far Spark is until done, and show it: a line every few seconds where nothing is live."""
         while not done.wait(POLL_SECONDS):
             self._tasks = self._ask()
-            if not err.is_terminal and time.monotonic() >= self._next_line and not done.is_set():
+            if live is not None:
+                live.refresh()
+            elif time.monotonic() >= self._next_line and not done.is_set():
                 self._next_line = time.monotonic() + EVERY_SECONDS
                 err.print(self.text(), soft_wrap=True)
 
@@ -85,15 +87,15 @@ def waiting(text: str) -> Iterator[Steps]:
 @contextmanager
 def _shown(steps: Steps) -> Iterator[Steps]:
     done = threading.Event()
-    watcher = threading.Thread(target=steps.watch, args=(done,), name="berth progress", daemon=True)
-    watcher.start()
-    try:
+    with ExitStack() as shown:
+        live = None
         if err.is_terminal:
-            with Live(steps, console=err, transient=True, refresh_per_second=5):
-                yield steps
-        else:
+            live = shown.enter_context(Live(steps, console=err, transient=True, auto_refresh=False))
+        watcher = threading.Thread(target=steps.watch, args=(done, live), name="berth progress", daemon=True)
+        watcher.start()
+        try:
             yield steps
-    finally:
-        done.set()
-        # a JVM that hangs must not hold us up
-        watcher.join(timeout=5)
+        finally:
+            done.set()
+            # a JVM that hangs must not hold us up
+            watcher.join(timeout=5)

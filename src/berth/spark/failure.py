@@ -7,7 +7,8 @@ from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
 
-_CLASS = re.compile(r"^(?:[\w$]+\.)+[\w$]+(?:: |$)")
+# Spark's own classes say nothing; of others the package can go
+_CLASS = re.compile(r"^(?:org\.apache\.spark\.[\w$.]+: |(?:[\w$]+\.)+(?=[A-Z][\w$]*(?:: |$)))")
 _TASK = re.compile(r"^Job aborted due to stage failure: .*?most recent failure: Lost task .*?\): ")
 _STATE = re.compile(r"\s*SQLSTATE: \w{5}$")
 _WORKER = "Traceback (most recent call last):"
@@ -52,7 +53,7 @@ def line_of(text: str) -> str:
     causes = [line.strip().removeprefix("Caused by: ") for line in lines if "Caused by: " in line]
     line = causes[-1] if causes else next(iter(lines), "")
     line = _TASK.sub("", _CLASS.sub("", line))
-    return _STATE.sub("", _CLASS.sub("", line)) or line
+    return _STATE.sub("", _CLASS.sub("", line))
 
 
 def last_words(log: Path) -> str:

@@ -1,0 +1,47 @@
+"""The session: one for all who ask, and errors that fit into a line."""
+
+import sys
+import threading
+
+import pytest
+
+from berth.model import BadInput
+from berth.spark import SparkFailed, SparkSession, spark_session
+
+
+def test_commands_in_this_process_use_the_shared_session(spark: SparkSession) -> None:
+    """The one builder gives the session that is there, in every thread, and leaves it running."""
+    with spark_session("local[1]", settings={"spark.sql.shuffle.partitions": "7"}) as same:
+        assert same is spark
+    assert spark.range(3).count() == 3
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    found = []
+
+    def elsewhere() -> None:
+        with spark_session() as session:
+            found.append(session.range(4).count())
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert found == [4]
+    assert SparkSession.getActiveSession() is spark
+
+
+def test_settings_workers_and_the_active_session(spark: SparkSession) -> None:
+    """Workers run the interpreter of the driver, whatever `python3` is; the session is active here."""
+    workers = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).collect()
+    assert workers == [sys.executable]
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert SparkSession.getActiveSession() is spark
+
+
+def test_errors_of_a_shared_session(spark: SparkSession) -> None:
+    """One line, while the session stays usable; mistakes of the user pass as they are."""
+    with pytest.raises(SparkFailed, match=r"^\[PATH_NOT_FOUND\] .*nowhere\.?$"), spark_session() as session:
+        session.read.parquet("/nowhere")
+    with pytest.raises(SparkFailed, match=r"^ZeroDivisionError: "), spark_session() as session:
+        session.sparkContext.parallelize([0], 1).map(lambda number: 1 // number).count()
+    with pytest.raises(BadInput, match="mine"), spark_session():
+        raise BadInput(["mine"])
+    assert spark.range(2).count() == 2

@@ -45,13 +45,13 @@ def spark_session(
         BadInput: Java is missing or too old, the master is none, or Spark doesn't start; the line says why.
         SparkFailed: an error of Spark left the block; it has the reason in one line, and where the log is.
     """
+    check_environment()
     running = _running()
     if running is not None:
         with _failing_in_one_line(None, None):
             yield running
         return
     chosen = settings_for(master, settings or {}) | {"spark.app.name": name}
-    check_environment()
     check_master(chosen["spark.master"])
     if not (configuration_folder() / "spark-env.sh").exists():
         # that script may choose a Java that we don't see

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -75,7 +76,7 @@ def truth_of(sample: Sample) -> dict[str, Any]:
     return {
         "format": "berth-sample/v1",
         "problem": sample.problem.name,
-        "options": vars(options),
+        "options": asdict(options),
         "start_ms": sample.start_ms,
         "end_ms": sample.start_ms + options.duration_ms,
         "heartbeat_interval_ms": options.duration_ms / sample.outages.ticks,
@@ -83,6 +84,3 @@ def truth_of(sample: Sample) -> dict[str, Any]:
         "folders": folders,
         "notes": list(sample.notes),
     }
-
-
-__all__ = ["Sample", "frames_of", "plan_sample", "sample_telemetry", "truth_of"]

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from berth.cli import compare, diff, evaluate, policies, sample_telemetry, schema, show, solve, solve_many
+from berth.cli import (
+    compare,
+    diff,
+    evaluate,
+    ingest,
+    policies,
+    sample_telemetry,
+    schema,
+    show,
+    solve,
+    solve_many,
+)
 
 app = typer.Typer(
     name="berth",
@@ -17,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (solve, evaluate, compare, diff, show, policies, schema, sample_telemetry, solve_many):
+for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
 
 

@@ -1,0 +1,329 @@
+"""The same transformations as a stream: files are taken in as they come, in batches.
+
+Structured Streaming says which files are new and keeps count of them in its checkpoint; each batch of files
+is taken in by the same code as a whole folder is. Sums can be added up in any order, so the tables are
+those that one ingest over all files would give, as long as no record is later than the watermark allows.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from berth.files.document import write_text
+from berth.model import BadInput
+from berth.pipeline.checks import Clock
+from berth.pipeline.digest import Digest, digest
+from berth.pipeline.feed import FOLDERS, HEARTBEATS
+from berth.pipeline.final_rows import FinalRows
+from berth.pipeline.ingest import FOLLOW_STATE, Report, counts_of, now_ms, prepare, quarantine_of
+from berth.pipeline.options import IngestOptions
+from berth.pipeline.outages import edge_pieces, ends_of, merged_pieces, pieces_of, with_next
+from berth.pipeline.publish import Counts, Summary, Target, publish
+from berth.pipeline.smooth import latest
+from berth.pipeline.sources import ignored_entries, telemetry_files
+from berth.pipeline.state import FINAL, PARTS, Notes, States
+from berth.pipeline.sums import merged
+from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, Sums, finished, measure
+
+MOST_FILES = 1000
+"""Files of one batch."""
+
+_FILES = "path string, modificationTime timestamp, length bigint, content binary"
+_SETTINGS = "settings.json"
+
+
+def follow(
+    session: SparkSession,
+    telemetry: Path,
+    problem: Path,
+    out: Path,
+    options: IngestOptions,
+    *,
+    once: bool = False,
+    report: Report = lambda step: None,
+) -> Summary:
+    """Take in telemetry as it comes, until interrupted; with `once`, what is new, and then stop.
+
+    Raises:
+        BadInput: the problem, the telemetry's folder or the target are not what they should be, or another
+            process follows into the same target.
+    """
+    target = Target.load(problem)
+    telemetry_files(telemetry)
+    prepare(telemetry, out)
+    home = out / FOLLOW_STATE
+    home.mkdir(exist_ok=True)
+    with _alone(home, out):
+        _same_settings(home, telemetry, options)
+        follower = _Follower(session, telemetry, out, target, options, report)
+        _run(session, telemetry, home, follower, options, once)
+        return follower.summary()
+
+
+@contextmanager
+def _alone(home: Path, out: Path) -> Iterator[None]:
+    """Hold the target's lock; it is free again when this process ends, however it ends."""
+    with (home / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInput([f"--out: another process follows into {out}"]) from None
+        yield
+
+
+def _same_settings(home: Path, telemetry: Path, options: IngestOptions) -> None:
+    """What the state depends on can't change from one run to the next."""
+    settings = {
+        "telemetry": str(telemetry.resolve()),
+        "--window": options.window_s,
+        "--weight": options.weight,
+    }
+    file = home / _SETTINGS
+    if not file.exists():
+        write_text(file, json.dumps(settings) + "\n")
+        return
+    before = json.loads(file.read_text())
+    mistakes = [
+        f"{name}: {settings[name]} now, {before[name]} when this target was begun; choose another --out"
+        for name in settings
+        if settings[name] != before[name]
+    ]
+    if mistakes:
+        raise BadInput(mistakes)
+
+
+def _run(
+    session: SparkSession,
+    telemetry: Path,
+    home: Path,
+    follower: _Follower,
+    options: IngestOptions,
+    once: bool,
+) -> None:
+    files = (
+        session.readStream.format("binaryFile")
+        .schema(_FILES)
+        .option("recursiveFileLookup", "true")
+        .option("maxFilesPerTrigger", MOST_FILES)
+        # without this, a file much older than the newest one would be passed over without a word
+        .option("maxFileAge", "36500d")
+        .load(str(telemetry))
+        .select("path")
+    )
+    writer = files.writeStream.foreachBatch(follower.take).option(
+        "checkpointLocation", str(home / "checkpoint")
+    )
+    trigger = (
+        {"availableNow": True}
+        if once
+        else {"processingTime": f"{round(options.every_s * 1000)} milliseconds"}
+    )
+    query = writer.trigger(**trigger).start()
+    try:
+        query.awaitTermination()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        query.stop()
+
+
+class _Follower:
+    """Takes in one batch after the other; the state after each is on disk before its tables are."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        telemetry: Path,
+        out: Path,
+        target: Target,
+        options: IngestOptions,
+        report: Report,
+    ) -> None:
+        self._session = session
+        self._telemetry = telemetry.resolve()
+        self._out = out
+        self._target = target
+        self._options = options
+        self._report = report
+        self._states = States(session, out / FOLLOW_STATE / "states")
+        self._final = FinalRows(session, out / FOLLOW_STATE / "final")
+        self._summary: Summary | None = None
+
+    def take(self, batch: DataFrame, number: int) -> None:
+        """Take in a batch of files; the same batch again comes to the same."""
+        state = number + 1
+        if not self._states.exists(state):
+            # as many rows as files, and no more of these than a batch may have
+            self._advance(state, [row["path"] for row in batch.collect()])
+        self._summary = self._publish(state)
+        self._states.forget_before(state)
+        self._report(f"waiting for files; {self._summary.counts.total:,} records so far")
+
+    def summary(self) -> Summary:
+        """What all batches came to."""
+        return self._summary or self._publish(self._states.newest())
+
+    def _advance(self, state: int, uris: list[str]) -> None:
+        """From the state before and new files to the next state."""
+        before = self._states.notes(state - 1)
+        digests = self._digests(uris, before.watermark)
+        counts = before.counts + counts_of(digests.values())
+        notes = self._moved_on(before, counts)
+        followed = self._followed_beats(state - 1, digests).persist()
+        parts = self._parts(state - 1, digests, followed, notes.watermark)
+        final = self._closed_rows(state - 1, parts, before, notes)
+        newest = self._newest(state - 1, final)
+        if state == 1 or any(item.quarantine is not None for item in digests.values()):
+            final["quarantine"] = quarantine_of(self._session, digests.values())
+        notes = replace(notes, final_from=self._gather(state, final, before.final_from))
+        self._report("writing the state")
+        still_open = {name: opened(part, notes.open_from) for name, part in parts.items()}
+        self._states.write(state, notes, still_open | newest, final)
+        followed.unpersist()
+        for item in digests.values():
+            item.forget()
+
+    def _digests(self, uris: list[str], watermark: int | None) -> dict[str, Digest]:
+        paths: dict[str, list[Path]] = {}
+        for uri in sorted(uris):
+            path = Path(unquote(urlsplit(uri).path))
+            paths.setdefault(path.relative_to(self._telemetry).parts[0], []).append(path)
+        clock = Clock(now_ms() + round(self._options.clock_skew_s * 1000), watermark)
+        digests = {}
+        for folder in FOLDERS:
+            if folder.name in paths:
+                self._report(f"reading {folder.name}")
+                digests[folder.name] = digest(
+                    self._session,
+                    folder,
+                    self._telemetry,
+                    paths[folder.name],
+                    self._target.problem,
+                    clock,
+                    self._options.window_ms,
+                )
+        return digests
+
+    def _moved_on(self, before: Notes, counts: Counts) -> Notes:
+        """The watermark and the first open window behind a batch; neither ever goes back."""
+        if counts.last is None:
+            return replace(before, counts=counts)
+        watermark = max(counts.last - round(self._options.watermark_s * 1000), before.watermark or 0)
+        window_ms = self._options.window_ms
+        open_from = None if window_ms is None else watermark // window_ms * window_ms
+        return Notes(counts, watermark, open_from)
+
+    def _followed_beats(self, state: int, digests: Mapping[str, Digest]) -> DataFrame:
+        beats = self._states.part(state, "beats")
+        if HEARTBEATS.name in digests:
+            new = digests[HEARTBEATS.name].beats
+            assert new is not None
+            beats = beats.unionByName(new)
+        return with_next(beats)
+
+    def _parts(
+        self, state: int, digests: Mapping[str, Digest], followed: DataFrame, watermark: int | None
+    ) -> dict[str, DataFrame]:
+        parts = {}
+        for folder in FOLDERS:
+            sums = self._states.part(state, folder.name)
+            if folder.name in digests:
+                sums = merged(sums.unionByName(digests[folder.name].sums), folder)
+            parts[folder.name] = sums
+        # no heartbeat from before the watermark counts any more: what lies before it is settled
+        settled = F.coalesce(F.col("next") <= F.lit(watermark), F.lit(False))
+        pieces = pieces_of(followed.where(settled), self._options.window_ms)
+        parts["pieces"] = merged_pieces(self._states.part(state, "pieces").unionByName(pieces))
+        parts["beats"] = followed.where(~settled).drop("next")
+        ends = self._states.part(state, "ends").unionByName(ends_of(followed.drop("next")))
+        parts["ends"] = ends_of(ends)
+        return parts
+
+    def _closed_rows(
+        self, state: int, parts: Mapping[str, DataFrame], before: Notes, notes: Notes
+    ) -> dict[str, DataFrame]:
+        """The rows of windows that no record can come to any more."""
+        if notes.open_from is None or notes.open_from == before.open_from:
+            return {}
+        closed = F.col("window_end") <= F.timestamp_millis(F.lit(notes.open_from))
+        tables = self._tables(parts, state, notes.counts, before.open_from)
+        return {name: table.where(closed) for name, table in tables.items()}
+
+    def _newest(self, state: int, final: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+        """The newest averages of windows that are closed."""
+        newest = {name: self._states.part(state, f"newest-{name}") for name in TABLES}
+        newest |= {name: later(newest[name], rows, name) for name, rows in final.items()}
+        return {f"newest-{name}": rows for name, rows in newest.items()}
+
+    def _gather(self, state: int, final: dict[str, DataFrame], since: Mapping[str, int]) -> dict[str, int]:
+        """Put many small files of final rows together; says since which state a table's files count."""
+        gathered = dict(since)
+        for name, rows in final.items():
+            crowded = self._final.crowded(name, gathered.get(name, 0))
+            if crowded is not None:
+                final[name] = rows.unionByName(crowded).coalesce(1)
+                gathered[name] = state
+        return gathered
+
+    def _tables(
+        self, parts: Mapping[str, DataFrame], seeds: int, counts: Counts, open_from: int | None
+    ) -> dict[str, DataFrame]:
+        """The tables of what is open, with the averages of state `seeds` to go on from."""
+        window_ms = self._options.window_ms
+        pieces = (
+            parts["pieces"]
+            .unionByName(pieces_of(with_next(parts["beats"]), window_ms))
+            .unionByName(edge_pieces(parts["ends"], window_ms))
+        )
+        sums = Sums(
+            parts["probes"],
+            parts["heartbeats"],
+            opened(pieces, open_from),
+            parts["operators"],
+            parts["streams"],
+        )
+        measured = measure(sums, self._target.problem, self._options.reference_mips)
+        return {
+            name: finished(
+                measured[name], name, self._options, counts.span, self._states.part(seeds, f"newest-{name}")
+            )
+            for name in TABLES
+        }
+
+    def _publish(self, state: int) -> Summary:
+        """Show users what a state comes to."""
+        self._report("writing the tables")
+        notes = self._states.notes(state)
+        self._final.take_over(state, self._states.folder(state) / FINAL)
+        parts = {name: self._states.part(state, name) for name in PARTS}
+        tables = self._tables(parts, state, notes.counts, notes.open_from)
+        newest = {}
+        for name in TABLES:
+            shown = self._final.show(name, self._out / name, notes.final_from.get(name, 0), tables[name])
+            assert shown is not None
+            newest[name] = later(parts[f"newest-{name}"], shown, name).toPandas()
+        self._final.show("quarantine", self._out / "quarantine", notes.final_from.get("quarantine", 0))
+        return publish(self._out, self._target, newest, notes.counts, ignored_entries(self._telemetry))
+
+
+def opened(part: DataFrame, open_from: int | None) -> DataFrame:
+    """Without the rows of closed windows."""
+    if open_from is None or "window" not in part.columns:
+        return part
+    return part.where(F.col("window") >= open_from)
+
+
+def later(newest: DataFrame, rows: DataFrame, name: str) -> DataFrame:
+    """The newest averages, of a table's rows where it has any and else those of before."""
+    before = newest.withColumn("window_start", F.timestamp_millis(F.lit(-1)))
+    averages = rows.select(*before.columns)
+    return latest(before.unionByName(averages), TABLE_KEYS[name], MEASURES[name])

@@ -1,0 +1,113 @@
+"""From raw telemetry to tables and to a problem that is true: all that is there, at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from berth.model import BadInput
+from berth.pipeline.checks import Clock
+from berth.pipeline.digest import QUARANTINE, Digest, digest
+from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
+from berth.pipeline.options import IngestOptions
+from berth.pipeline.outages import PIECES, edge_pieces, ends_of, pieces_of, with_next
+from berth.pipeline.publish import Counts, Summary, Target, newest_values, publish
+from berth.pipeline.sources import ignored_entries, telemetry_files
+from berth.pipeline.storage import empty_table, remove_leftovers, write_table
+from berth.pipeline.sums import SCHEMAS
+from berth.pipeline.tables import TABLES, Sums, finished, measure
+
+Report = Callable[[str], None]
+FOLLOW_STATE = ".follow"
+
+
+def ingest(
+    session: SparkSession,
+    telemetry: Path,
+    problem: Path,
+    out: Path,
+    options: IngestOptions,
+    report: Report = lambda step: None,
+) -> Summary:
+    """Read all telemetry of a folder; write the tables, the quarantine and the updated problem.
+
+    Raises:
+        BadInput: the problem, the telemetry's folder or the target are not what they should be.
+    """
+    target = Target.load(problem)
+    files = telemetry_files(telemetry)
+    prepare(telemetry, out)
+    if (out / FOLLOW_STATE).exists():
+        raise BadInput([f"--out: {out} belongs to an ingest with --follow; choose another folder"])
+    clock = Clock(newest=now_ms() + round(options.clock_skew_s * 1000))
+    digests = {}
+    for folder in FOLDERS:
+        if files.get(folder.name):
+            report(f"reading {folder.name}")
+            digests[folder.name] = digest(
+                session, folder, telemetry, files[folder.name], target.problem, clock, options.window_ms
+            )
+    counts = counts_of(digests.values())
+    report("quarantine")
+    write_table(quarantine_of(session, digests.values()), out / "quarantine")
+    measured = measure(_sums(session, digests, options), target.problem, options.reference_mips)
+    for name in TABLES:
+        report(f"table {name}")
+        write_table(finished(measured[name], name, options, counts.span), out / name)
+    for item in digests.values():
+        item.forget()
+    report("problem")
+    written = {name: session.read.parquet(str(out / name)) for name in TABLES}
+    return publish(out, target, newest_values(written), counts, ignored_entries(telemetry))
+
+
+def now_ms() -> int:
+    """This machine's time in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def prepare(telemetry: Path, out: Path) -> None:
+    """Make the target's folder, and remove what a killed run left there."""
+    inside = out.resolve()
+    if inside == telemetry.resolve() or telemetry.resolve() in inside.parents:
+        raise BadInput(
+            [f"--out: {out} lies in the telemetry's folder; its tables would be read as telemetry"]
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput([f"--out: {out}: {(error.strerror or str(error)).lower()}"]) from None
+    remove_leftovers(out, (*TABLES, "quarantine"))
+
+
+def counts_of(digests: Iterable[Digest]) -> Counts:
+    """How much the digests hold."""
+    counts = Counts()
+    for item in digests:
+        name = item.folder.name
+        reasons = {name: item.reasons} if item.reasons else {}
+        counts += Counts({name: item.files}, {name: item.records}, reasons, item.first, item.last)
+    return counts
+
+
+def quarantine_of(session: SparkSession, digests: Iterable[Digest]) -> DataFrame:
+    """All that was put aside."""
+    rows = [item.quarantine for item in digests if item.quarantine is not None]
+    return reduce(DataFrame.unionByName, rows, empty_table(session, QUARANTINE))
+
+
+def _sums(session: SparkSession, digests: Mapping[str, Digest], options: IngestOptions) -> Sums:
+    def sums(name: str) -> DataFrame:
+        return digests[name].sums if name in digests else empty_table(session, SCHEMAS[name])
+
+    pieces = empty_table(session, PIECES)
+    if HEARTBEATS.name in digests:
+        beats = digests[HEARTBEATS.name].beats
+        assert beats is not None
+        inner = pieces_of(with_next(beats), options.window_ms)
+        pieces = inner.unionByName(edge_pieces(ends_of(beats), options.window_ms))
+    return Sums(sums(PROBES.name), sums(HEARTBEATS.name), pieces, sums(OPERATORS.name), sums(STREAMS.name))

@@ -1,0 +1,118 @@
+"""When nodes were up, from the times of their heartbeats.
+
+Between two heartbeats a node is what the first one says. Silence longer than three of its intervals (the
+median between its heartbeats) is an outage that begins one interval after the last sign of life. Before a
+node's first and after its last heartbeat there is silence, too, from the feed's first record to its last.
+
+The times are kept as pieces: what lies between two heartbeats, cut at the ends of windows, with equal
+pieces counted. Pieces can be added up like sums, and whether a silence is an outage can be decided at the
+end, when the node's interval is known.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from berth.pipeline.sums import window_of
+
+LONGEST_SILENCE = 3
+"""In intervals of the node; what is longer is an outage."""
+
+PIECE_KEYS = ("window", "node", "up", "gap", "offset", "length", "edge")
+PIECES = (
+    "window bigint, node string, up boolean, gap bigint, offset bigint, length bigint, edge boolean, n bigint"
+)
+BEATS = "node string, ts bigint, up boolean"
+ENDS = "node string, first struct<ts: bigint, up: boolean>, last struct<ts: bigint, up: boolean>"
+
+
+def beats_of(judged: DataFrame) -> DataFrame:
+    """The heartbeats that make sense: node, ts, up."""
+    return judged.where(F.col("reason").isNull()).select("node", "ts", "up")
+
+
+def ends_of(beats: DataFrame) -> DataFrame:
+    """Every node's first and last heartbeat; also merges rows that are such ends already."""
+    if "first" not in beats.columns:
+        beat = F.struct("ts", "up")
+        beats = beats.select("node", beat.alias("first"), beat.alias("last"))
+    return beats.groupBy("node").agg(F.min("first").alias("first"), F.max("last").alias("last"))
+
+
+def with_next(beats: DataFrame) -> DataFrame:
+    """Every heartbeat with the time of the node's `next` one; null for the last."""
+    order = Window.partitionBy("node").orderBy("ts", "up")
+    return beats.withColumn("next", F.lead("ts").over(order))
+
+
+def pieces_of(followed: DataFrame, window_ms: int | None) -> DataFrame:
+    """The times between heartbeats and the `next` ones."""
+    gaps = followed.where(F.col("next") > F.col("ts"))
+    return _pieces(gaps.withColumn("edge", F.lit(False)), window_ms)
+
+
+def merged_pieces(pieces: DataFrame) -> DataFrame:
+    """Equal pieces counted together."""
+    return pieces.groupBy(*PIECE_KEYS).agg(F.sum("n").alias("n"))
+
+
+def edge_pieces(ends: DataFrame, window_ms: int | None) -> DataFrame:
+    """The times before each node's first and after its last heartbeat, within the feed."""
+    feed = ends.agg(F.min("first.ts").alias("feed_first"), F.max("last.ts").alias("feed_last"))
+    known = ends.crossJoin(F.broadcast(feed))
+    before = known.select(
+        "node", F.col("feed_first").alias("ts"), "first.up", F.col("first.ts").alias("next")
+    )
+    after = known.select("node", "last.ts", "last.up", F.col("feed_last").alias("next"))
+    gaps = before.unionByName(after).where(F.col("next") > F.col("ts"))
+    return _pieces(gaps.withColumn("edge", F.lit(True)), window_ms)
+
+
+def _pieces(gaps: DataFrame, window_ms: int | None) -> DataFrame:
+    start, end = F.col("ts"), F.col("next")
+    if window_ms is None:
+        gaps = gaps.withColumn("window", F.lit(0).cast("bigint"))
+    else:
+        windows = F.sequence(window_of(start, window_ms), window_of(end - 1, window_ms), F.lit(window_ms))
+        gaps = gaps.withColumn("window", F.explode(windows))
+        start, end = F.greatest(start, F.col("window")), F.least(end, F.col("window") + window_ms)
+    cut = gaps.select(
+        "window",
+        "node",
+        "up",
+        (F.col("next") - F.col("ts")).alias("gap"),
+        (start - F.col("ts")).alias("offset"),
+        (end - start).alias("length"),
+        "edge",
+    )
+    return cut.groupBy(*PIECE_KEYS).agg(F.count(F.lit(1)).alias("n"))
+
+
+def availability_of(pieces: DataFrame) -> DataFrame:
+    """window, node, interval_ms, availability; null where nothing tells how long a silence may be."""
+    # the edges of the feed and what a window only sees the rest of don't tell a node's interval
+    whole = pieces.where(~F.col("edge") & (F.col("offset") == 0))
+    intervals = whole.groupBy("window", "node").agg(
+        F.percentile("gap", F.lit(0.5), F.col("n")).alias("own_interval")
+    )
+    usual = intervals.groupBy("window").agg(F.percentile("own_interval", F.lit(0.5)).alias("usual_interval"))
+    anywhere = intervals.agg(F.percentile("own_interval", F.lit(0.5)).alias("any_interval"))
+    interval = F.coalesce("own_interval", "usual_interval", "any_interval")
+    timed = (
+        pieces.join(intervals, ["window", "node"], "left")
+        .join(F.broadcast(usual), "window", "left")
+        .crossJoin(F.broadcast(anywhere))
+        .withColumn("interval_ms", interval)
+    )
+    up_ms = F.sum(F.col("n") * F.when(F.col("up"), _up_ms(F.col("interval_ms"))).otherwise(0.0))
+    return timed.groupBy("window", "node").agg(
+        F.first("interval_ms").alias("interval_ms"),
+        F.when(F.count("interval_ms") > 0, up_ms / F.sum(F.col("n") * F.col("length"))).alias("availability"),
+    )
+
+
+def _up_ms(interval: Column) -> Column:
+    """How long a piece behind a sign of life counts as up."""
+    rest = F.greatest(F.lit(0.0), F.least(F.col("length").cast("double"), interval - F.col("offset")))
+    return F.when(F.col("gap") > LONGEST_SILENCE * interval, rest).otherwise(F.col("length").cast("double"))

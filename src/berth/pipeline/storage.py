@@ -1,0 +1,51 @@
+"""Tables on disk: written aside and put in place by renaming, so that nobody ever reads half of one."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+def empty_table(session: SparkSession, schema: str) -> DataFrame:
+    """A table without rows; Spark knows that it has none, and plans no work for it."""
+    rows = session.createDataFrame([], schema)
+    return rows.where("false")
+
+
+def write_table(table: DataFrame, folder: Path) -> None:
+    """Write a table as Parquet into a folder, in place of what was there."""
+    with aside(folder) as place:
+        table.write.parquet(str(place))
+        replace_folder(place, folder)
+
+
+@contextmanager
+def aside(folder: Path) -> Iterator[Path]:
+    """A new name beside a folder; what is left there at the end is removed."""
+    place = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:8]}")
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def replace_folder(place: Path, folder: Path) -> None:
+    """Put a folder in the place of another one."""
+    for marker in [*place.glob(".*.crc"), *place.glob("_SUCCESS")]:
+        marker.unlink()
+    with aside(folder) as old:
+        if folder.exists():
+            folder.rename(old)
+        place.rename(folder)
+
+
+def remove_leftovers(parent: Path, names: tuple[str, ...]) -> None:
+    """Remove what a killed run left aside."""
+    for name in names:
+        for place in parent.glob(f".{name}-????????"):
+            shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,250 @@
+"""From sums to the tables: what was measured of links, nodes, operators and streams, window by window."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from berth.model import Problem
+from berth.pipeline.level import with_level
+from berth.pipeline.options import IngestOptions
+from berth.pipeline.outages import availability_of
+from berth.pipeline.smooth import smoothed
+
+TABLES = ("links", "nodes", "operators", "streams")
+TABLE_KEYS = {
+    "links": ("from", "to"),
+    "nodes": ("node",),
+    "operators": ("application", "operator"),
+    "streams": ("application", "from", "to"),
+}
+MEASURES = {
+    "links": ("delay_ms",),
+    "nodes": ("availability", "speed", "run_queue"),
+    "operators": ("work_ms", "selectivity"),
+    "streams": ("bytes_per_s", "tuples_per_s", "tuple_bytes"),
+}
+"""The columns that go into the problem; each has a smoothed one beside it."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """All that is known of a feed."""
+
+    probes: DataFrame
+    heartbeats: DataFrame
+    pieces: DataFrame
+    operators: DataFrame
+    streams: DataFrame
+
+
+def finished(
+    table: DataFrame,
+    name: str,
+    options: IngestOptions,
+    span: tuple[int, int],
+    seeds: DataFrame | None = None,
+) -> DataFrame:
+    """A measured table as users see it: with smoothed columns, and with the times of its windows.
+
+    Args:
+        table: from `measure`.
+        name: which table it is.
+        options: the windows' length and the weight of a new one.
+        span: the feed's first and last record, where there is one window over all of it.
+        seeds: the averages up to the windows before these.
+    """
+    keys, measures = TABLE_KEYS[name], MEASURES[name]
+    if options.window_ms is None:
+        start, end = (F.lit(time).cast("bigint") for time in span)
+        averaged = table.select("*", *(F.col(item).alias(f"smoothed_{item}") for item in measures))
+    else:
+        start, end = F.col("window"), F.col("window") + options.window_ms
+        averaged = smoothed(table, keys, measures, options.weight, seeds)
+    return averaged.select(
+        F.timestamp_millis(start).alias("window_start"),
+        F.timestamp_millis(end).alias("window_end"),
+        *(item for item in averaged.columns if item != "window"),
+    ).sortWithinPartitions("window_start", *keys)
+
+
+def measure(sums: Sums, problem: Problem, reference_mips: float | None) -> dict[str, DataFrame]:
+    """The tables without their smoothed columns: `window`, keys, measures and the number of samples."""
+    nodes = nodes_table(sums, problem, reference_mips)
+    streams = streams_table(sums.streams)
+    return {
+        "links": links_table(sums.probes, problem),
+        "nodes": nodes,
+        "operators": operators_table(sums.operators, nodes, streams, problem),
+        "streams": streams,
+    }
+
+
+def links_table(probes: DataFrame, problem: Problem) -> DataFrame:
+    """Half the round trip's level; where the network is symmetric, both directions are one link."""
+    if pooled(problem):
+        probes = _one_way(probes, problem)
+    levels = with_level(probes, ["window", "from", "to"])
+    return levels.select(
+        "window",
+        "from",
+        "to",
+        (F.col("level") / 2).alias("delay_ms"),
+        (F.col("spread") / 2).alias("spread_ms"),
+        "samples",
+    )
+
+
+def pooled(problem: Problem) -> bool:
+    """Whether both directions are one link: the network is symmetric, and no delay in it says otherwise."""
+    if not problem.network.symmetric:
+        return False
+    delay = problem.network.table.delay_ms
+    there = delay == delay  # not NaN
+    both = there & there.T
+    return bool((delay[both] == delay.T[both]).all())
+
+
+def _one_way(probes: DataFrame, problem: Problem) -> DataFrame:
+    """Probes of both directions under one: the problem's link's, or from the earlier node to the later."""
+    session, index = probes.sparkSession, problem.network.index
+    place = _listed(session, "name string, place int", [(name, number) for name, number in index.items()])
+    backwards = {
+        (link.receiver, link.sender)
+        for link in problem.network.links
+        if index[link.sender] > index[link.receiver]
+    } - {(link.sender, link.receiver) for link in problem.network.links}
+    against = _listed(
+        session, "lower string, upper string, against boolean", [(*pair, True) for pair in backwards]
+    )
+    placed = probes.join(
+        F.broadcast(place.select(F.col("name").alias("from"), F.col("place").alias("from_place"))), "from"
+    ).join(F.broadcast(place.select(F.col("name").alias("to"), F.col("place").alias("to_place"))), "to")
+    forward = F.col("from_place") < F.col("to_place")
+    ordered = placed.select(
+        F.when(forward, F.col("from")).otherwise(F.col("to")).alias("lower"),
+        F.when(forward, F.col("to")).otherwise(F.col("from")).alias("upper"),
+        *(name for name in probes.columns if name not in ("from", "to")),
+    ).join(F.broadcast(against), ["lower", "upper"], "left")
+    turned = F.coalesce("against", F.lit(False))
+    return ordered.select(
+        F.when(turned, F.col("upper")).otherwise(F.col("lower")).alias("from"),
+        F.when(turned, F.col("lower")).otherwise(F.col("upper")).alias("to"),
+        *(name for name in probes.columns if name not in ("from", "to")),
+    )
+
+
+def nodes_table(sums: Sums, problem: Problem, reference_mips: float | None) -> DataFrame:
+    """Availability from the heartbeats' times; speed and run queue from those of a node that is up."""
+    up = sums.heartbeats.where("up")
+    mips = with_level(up, ["window", "node"]).select("window", "node", F.col("level").alias("mips"))
+    queues = up.groupBy("window", "node").agg((F.sum("run_queue") / F.sum("records")).alias("run_queue"))
+    counts = sums.heartbeats.groupBy("window", "node").agg(F.sum("records").alias("samples"))
+    speeds = _speeds(mips, problem, reference_mips)
+    return (
+        availability_of(sums.pieces)
+        .join(counts, ["window", "node"], "full")
+        .join(speeds, ["window", "node"], "left")
+        .join(queues, ["window", "node"], "left")
+        .select(
+            "window",
+            "node",
+            "availability",
+            "speed",
+            "run_queue",
+            "mips",
+            "interval_ms",
+            F.coalesce("samples", F.lit(0)).alias("samples"),
+        )
+    )
+
+
+def _speeds(mips: DataFrame, problem: Problem, reference_mips: float | None) -> DataFrame:
+    given = _given_speeds(mips.sparkSession, problem)
+    if reference_mips is not None:
+        return mips.withColumn("speed", F.col("mips") / reference_mips)
+    ratios = mips.join(F.broadcast(given), "node").withColumn("ratio", F.col("mips") / F.col("given_speed"))
+    reference = ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
+    return mips.join(F.broadcast(reference), "window").select(
+        "window", "node", "mips", (F.col("mips") / F.col("reference_mips")).alias("speed")
+    )
+
+
+def operators_table(
+    operators: DataFrame, nodes: DataFrame, streams: DataFrame, problem: Problem
+) -> DataFrame:
+    """work_ms: the busy time of a tuple, brought to the reference processor by the speed of its node."""
+    given = _given_speeds(operators.sparkSession, problem)
+    speed = F.coalesce("speed", "given_speed")
+    work = (
+        operators.join(nodes.select("window", "node", "speed"), ["window", "node"], "left")
+        .join(F.broadcast(given), "node")
+        .groupBy("window", "application", "operator")
+        .agg(
+            F.try_divide(F.sum(F.col("busy_ms") * speed), F.sum("tuples")).alias("work_ms"),
+            F.sum("tuples").alias("tuples"),
+            F.sum("records").alias("samples"),
+        )
+    )
+    return work.join(_selectivities(streams, problem), ["window", "application", "operator"], "full").select(
+        "window",
+        "application",
+        "operator",
+        "work_ms",
+        "selectivity",
+        "tuples",
+        F.coalesce("samples", F.lit(0)).alias("samples"),
+    )
+
+
+def _selectivities(streams: DataFrame, problem: Problem) -> DataFrame:
+    """Output bytes over input bytes, if all inputs were measured; each outgoing stream is the output."""
+    fan_in = Counter((app.name, stream.receiver) for app in problem.applications for stream in app.streams)
+    inputs = _listed(
+        streams.sparkSession,
+        "application string, operator string, inputs int",
+        [(*operator, count) for operator, count in fan_in.items()],
+    )
+    received = streams.groupBy("window", "application", F.col("to").alias("operator")).agg(
+        F.sum("bytes_per_s").alias("input"), F.count("bytes_per_s").alias("measured")
+    )
+    sent = streams.groupBy("window", "application", F.col("from").alias("operator")).agg(
+        F.avg("bytes_per_s").alias("output")
+    )
+    keys = ["window", "application", "operator"]
+    return (
+        received.join(sent, keys)
+        .join(F.broadcast(inputs), ["application", "operator"])
+        .where((F.col("measured") == F.col("inputs")) & (F.col("input") > 0))
+        .select(*keys, (F.col("output") / F.col("input")).alias("selectivity"))
+    )
+
+
+def streams_table(streams: DataFrame) -> DataFrame:
+    """Rates over the time that the records cover."""
+    seconds = F.col("window_ms") / 1000
+    return streams.select(
+        "window",
+        "application",
+        "from",
+        "to",
+        (F.col("bytes") / seconds).alias("bytes_per_s"),
+        (F.col("tuples") / seconds).alias("tuples_per_s"),
+        F.try_divide("bytes", "tuples").alias("tuple_bytes"),
+        F.col("records").alias("samples"),
+    )
+
+
+def _given_speeds(session: SparkSession, problem: Problem) -> DataFrame:
+    return _listed(
+        session,
+        "node string, given_speed double",
+        [(node.name, float(node.speed)) for node in problem.network.nodes],
+    )
+
+
+def _listed(session: SparkSession, schema: str, rows: list[tuple[object, ...]]) -> DataFrame:
+    return session.createDataFrame(rows, schema)

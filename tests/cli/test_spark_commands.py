@@ -91,7 +91,7 @@ def test_interrupted_while_spark_starts(started: subprocess.Popen[str], scratch:
     """Ctrl-C while the scripts run, and while the session is being made."""
     family = wait_for(started, "java")
     if moment == "log":
-        while not any(log.stat().st_size for log in logs(scratch)):
+        while not any("log level" in log.read_text() for log in logs(scratch)):
             time.sleep(0.05)
         family = wait_for(started, "java")
     os.killpg(started.pid, signal.SIGINT)

@@ -38,15 +38,6 @@ The same command again solves only what is missing. Exit codes: 0 all is solved 
 said on standard error), 1 Spark failed, 2 bad input, 130 interrupted; what was finished is kept.
 """
 
-SPARK_SETTINGS = [
-    # one task is one processor: libraries below must not start threads of their own
-    "spark.executorEnv.OMP_NUM_THREADS=1",
-    "spark.executorEnv.OPENBLAS_NUM_THREADS=1",
-    "spark.executorEnv.MKL_NUM_THREADS=1",
-    # problems may be large, and answers should flow
-    "spark.sql.execution.arrow.maxRecordsPerBatch=64",
-]
-
 
 def solve_many(
     problems: Annotated[
@@ -97,7 +88,7 @@ def solve_many(
     variants = variants_for(policy or ["auto"], choices, seeds_from(seeds))
     job = Job(find_problems(problems), variants, Terms(limit, weights), folder, retry_errors)
     with locked(folder):
-        summary = _solved(job, master, [*SPARK_SETTINGS, *(configuration or [])])
+        summary = _solved(job, master, configuration or [])
     if as_json:
         print_json(summary)
     else:
@@ -120,10 +111,11 @@ def _choices(settings: list[str] | None, sweep: list[str] | None) -> dict[str, l
 
 
 def _solved(job: Job, master: str | None, configuration: list[str]) -> dict[str, Any]:
-    from berth.pipeline.many import prepare, summary_of
+    from berth.pipeline.many import SETTINGS, prepare, summary_of
 
     began = time.monotonic()
-    with session_for(master, configuration, "berth solve-many") as session:
+    ours = [f"{key}={value}" for key, value in SETTINGS.items()]
+    with session_for(master, [*ours, *configuration], "berth solve-many") as session:
         with watching(session, "reading problems"):
             run = prepare(session, job)
         try:

@@ -11,6 +11,7 @@ from berth.pipeline.many.lock import locked
 from berth.pipeline.many.problems import Inputs, find_problems, read_problems
 from berth.pipeline.many.requests import requests_for
 from berth.pipeline.many.schema import PLANS
+from berth.pipeline.many.settings import SETTINGS
 from berth.pipeline.many.solver import Terms
 from berth.pipeline.many.summary import summary_of
 from berth.pipeline.many.tally import Tally
@@ -19,6 +20,7 @@ from berth.pipeline.many.variants import Variant, seeds_from, variants_for
 
 __all__ = [
     "PLANS",
+    "SETTINGS",
     "Inputs",
     "Job",
     "Run",

@@ -8,27 +8,34 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from berth.pipeline.many.solver import Row, Terms, answers, failed
+from berth.pipeline.many.solver import Row, Terms, answer, failed
 
+Question = tuple[int, Row]
+"""The number of a request, and one of its variants."""
+
+SEND_SECONDS = 0.1
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 
 
 class SolverProcess:
     """Answers requests in a forked process, which is replaced when it crashes or hangs.
 
-    The process stays for the next request, so that a problem of a few milliseconds pays for a message and not
-    for a fork. It ends with this process, however this one ends.
+    The process stays for the next requests, and answers come back some at a time: a problem of a few
+    milliseconds pays for neither a fork nor a message. It ends with this process, however this one ends.
     """
 
     def __init__(self) -> None:
         self._process: multiprocessing.context.ForkProcess | None = None
         self._connection: Connection | None = None
+        self._current = multiprocessing.get_context("fork").RawValue("q", 0)
+        """The number of the question that the process is busy with."""
 
     def __enter__(self) -> SolverProcess:
         return self
@@ -38,28 +45,28 @@ class SolverProcess:
     ) -> None:
         self.close()
 
-    def answers(self, request: Row, terms: Terms) -> Iterator[Row]:
-        """A row for each variant, in their order."""
-        waiting = list(request["variants"])
+    def answers(self, requests: Sequence[Row], terms: Terms) -> Iterator[Row]:
+        """A row for each variant of each request."""
+        waiting = [(number, variant) for number, item in enumerate(requests) for variant in item["variants"]]
         while waiting:
-            connection = self._ready()
-            began = time.monotonic()
-            lost = "the process that solved it could not be reached"
+            answered, began, lost = 0, time.monotonic(), ""
             try:
-                connection.send((request | {"variants": waiting}, terms))
-                while waiting:
+                self._ask(requests, waiting, terms)
+                while answered < len(waiting):
                     began = time.monotonic()
-                    if not connection.poll(terms.hard_limit):
-                        self._kill()
-                        lost = f"TimeoutError: ended by force {terms.hard_limit:g} s after its start"
-                        break
-                    yield connection.recv()
-                    waiting.pop(0)
+                    rows = self._receive(terms.hard_limit)
+                    answered += len(rows)
+                    yield from rows
+            except TimeoutError:
+                lost = f"TimeoutError: ended by force {terms.hard_limit:g} s after its start"
             except (EOFError, OSError):
                 lost = self._death()
+            waiting = waiting[answered:]
             if waiting:
                 self.close()
-                yield failed(request, waiting.pop(0), terms, lost, time.monotonic() - began)
+                # what was solved before the one that is lost, but not sent yet, is solved again
+                number, variant = waiting.pop(self._current.value - answered)
+                yield failed(requests[number], variant, terms, lost, time.monotonic() - began)
 
     def close(self) -> None:
         """End the process."""
@@ -70,20 +77,31 @@ class SolverProcess:
             self._connection.close()
             self._connection = None
 
-    def _ready(self) -> Connection:
+    def _ask(self, requests: Sequence[Row], questions: Sequence[Question], terms: Terms) -> None:
         if self._connection is None:
-            context = multiprocessing.get_context("fork")
-            ours, theirs = context.Pipe()
-            self._process = context.Process(
-                target=_serve, args=(theirs, ours, os.getpid()), daemon=True, name="berth solver"
-            )
-            with warnings.catch_warnings():
-                # the threads that this process has (Arrow's) hold no lock that solving needs
-                warnings.simplefilter("ignore", DeprecationWarning)
-                self._process.start()
-            theirs.close()
-            self._connection = ours
-        return self._connection
+            self._connection = self._start()
+        self._current.value = 0
+        self._connection.send((requests, questions, terms))
+
+    def _receive(self, limit: float | None) -> list[Row]:
+        assert self._connection is not None
+        if not self._connection.poll(limit):
+            raise TimeoutError
+        rows: list[Row] = self._connection.recv()
+        return rows
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_serve, args=(theirs, ours, self._current, os.getpid()), daemon=True, name="berth solver"
+        )
+        with warnings.catch_warnings():
+            # the threads that this process has (Arrow's) hold no lock that solving needs
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._process.start()
+        theirs.close()
+        return ours
 
     def _kill(self) -> None:
         assert self._process is not None
@@ -99,8 +117,8 @@ class SolverProcess:
         return f"the policy crashed: its process died of {signal.Signals(-code).name}"
 
 
-def _serve(connection: Connection, other_end: Connection, parent: int) -> None:
-    """Answer requests until the other side is gone."""
+def _serve(connection: Connection, other_end: Connection, current: Any, parent: int) -> None:
+    """Answer questions until the other side is gone."""
     other_end.close()
     _die_with(parent)
     # Ctrl-C is the driver's business
@@ -111,11 +129,17 @@ def _serve(connection: Connection, other_end: Connection, parent: int) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
     while True:
         try:
-            request, terms = connection.recv()
+            requests, questions, terms = connection.recv()
         except EOFError:
             os._exit(0)
-        for row in answers(request, terms):
-            connection.send(row)
+        rows: list[Row] = []
+        sent = time.monotonic()
+        for position, (number, variant) in enumerate(questions):
+            current.value = position
+            rows.append(answer(requests[number], variant, terms))
+            if time.monotonic() - sent > SEND_SECONDS or position + 1 == len(questions):
+                connection.send(rows)
+                rows, sent = [], time.monotonic()
 
 
 def _die_with(parent: int) -> None:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from berth.pipeline.many.lock import QUEUE
 from berth.pipeline.many.problems import Inputs, count_problems, read_problems
-from berth.pipeline.many.requests import identified, requests_for
+from berth.pipeline.many.requests import requests_for
 from berth.pipeline.many.rounds import Queue, next_round
 from berth.pipeline.many.solver import Terms
 from berth.pipeline.many.stored import Stored
@@ -76,7 +76,7 @@ def prepare(session: SparkSession, job: Job) -> Run:
     count = count_problems(session, job.inputs)
     partitions = max(2 * cores, count // PROBLEMS_PER_PARTITION)
     together = min(max(count * len(job.variants) // (REQUESTS_PER_CORE * cores), 1), MOST_VARIANTS)
-    problems = identified(read_problems(session, job.inputs), partitions)
+    problems = read_problems(session, job.inputs, partitions)
     if stored.empty:
         requests = requests_for(problems, job.variants, job.terms, None, together)
         queue = Queue(requests, job.folder / QUEUE)

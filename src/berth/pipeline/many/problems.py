@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import glob
+import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -18,7 +20,6 @@ from pyspark.sql.types import BinaryType, MapType, StringType, StructField, Stru
 from berth.files import read_bytes
 from berth.model import BadInput
 from berth.pipeline.many.schema import PROBLEMS
-from berth.spark import SparkFailed
 
 FILE_SUFFIXES = (".yaml", ".yml", ".json")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
@@ -26,7 +27,10 @@ PARQUET_SUFFIX = ".parquet"
 _GLOB_SIGNS = "*?["
 _HADOOP_GLOB_SIGNS = "\\*?[]{}"
 
+BATCH_ROWS, BATCH_BYTES = 256, 8 * 2**20
+
 _FILES = StructType([StructField("source", StringType(), nullable=False)])
+_READ = StructType(PROBLEMS.fields[:-1])
 _LINE = StructType(
     [
         StructField("problem", StringType()),
@@ -148,17 +152,31 @@ def _remote(address: str) -> Inputs:
     return Inputs(parquet=(address,))
 
 
-def read_problems(session: SparkSession, inputs: Inputs) -> DataFrame:
-    """The problems with the columns of `PROBLEMS`; contents are read on the executors.
+def read_problems(session: SparkSession, inputs: Inputs, partitions: int) -> DataFrame:
+    """The problems with the columns of `PROBLEMS`, each once; contents are read on the executors.
+
+    Args:
+        session: where.
+        inputs: which.
+        partitions: in how many parts those of tables are compared with each other.
 
     Raises:
         BadInput: a table that is none, or has no column `problem`.
     """
-    parts = [_table(session, path) for path in inputs.parquet]
-    if inputs.files:
-        parts.append(_files(session, inputs.files))
-    parts += [_lines(session, path) for path in inputs.lines]
+    tables = [_table(session, path) for path in inputs.parquet]
+    tables += [_lines(session, path) for path in inputs.lines]
+    parts = [_files(session, inputs.files)] if inputs.files else []
+    if tables:
+        rows = _with_digest(reduce(DataFrame.unionByName, tables))
+        # a shuffle with this number of partitions, which also leaves large and small problems mixed
+        parts.append(rows.repartition(partitions, "source", "digest").dropDuplicates(["source", "digest"]))
     return reduce(DataFrame.unionByName, parts)
+
+
+def _with_digest(problems: DataFrame) -> DataFrame:
+    """A problem is the same as long as its content is."""
+    digest = F.sha2(F.coalesce("content", F.col("mistake").cast("binary")), 256)
+    return problems.withColumn("digest", digest)
 
 
 def count_problems(session: SparkSession, inputs: Inputs) -> int:
@@ -176,23 +194,30 @@ def spark_path(path: str) -> str:
 
 
 def _files(session: SparkSession, files: Sequence[str]) -> DataFrame:
-    names = session.createDataFrame(pa.table({"source": pa.array(files, pa.string())}), _FILES)
-    slices = min(len(files), 4 * session.sparkContext.defaultParallelism)
-    return names.repartition(slices).mapInArrow(_read_files, PROBLEMS)
+    # neighbours are often alike: mixed, every task gets its share of large and small ones
+    mixed = random.Random(0).sample(files, len(files))
+    names = session.createDataFrame(pa.table({"source": pa.array(mixed, pa.string())}), _FILES)
+    return _with_digest(names.mapInArrow(_read_files, _READ))
 
 
 def _read_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """A row for each file, with its content or with what is wrong with it."""
-    schema = to_arrow_schema(PROBLEMS)
-    for batch in batches:
-        for source in batch.column("source").to_pylist():
-            content, mistake = None, None
-            try:
-                content = read_bytes(source)
-            except BadInput as error:
-                mistake = "\n".join(error.mistakes)
-            row = {"source": source, "name": Path(source).stem, "content": content, "mistake": mistake}
-            yield pa.RecordBatch.from_pylist([row], schema)
+    schema = to_arrow_schema(_READ)
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for source in (source for batch in batches for source in batch.column("source").to_pylist()):
+        content, mistake = None, None
+        try:
+            content = read_bytes(source)
+            size += len(content)
+        except BadInput as error:
+            mistake = "\n".join(error.mistakes)
+        rows.append({"source": source, "name": Path(source).stem, "content": content, "mistake": mistake})
+        if len(rows) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield pa.RecordBatch.from_pylist(rows, schema)
+            rows, size = [], 0
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema)
 
 
 def _table(session: SparkSession, path: str) -> DataFrame:
@@ -234,6 +259,6 @@ def _rows(table: DataFrame, path: str, content: Column, name: Column) -> DataFra
     )
 
 
-def first_line(error: PySparkException | SparkFailed) -> str:
+def first_line(error: PySparkException) -> str:
     """What Spark says, without its trace."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

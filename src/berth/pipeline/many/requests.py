@@ -17,15 +17,6 @@ _ASKED = ArrayType(StructType([*VARIANT.fields[1:], StructField("fingerprint", P
 _IDENTITY = ("source", "digest")
 
 
-def identified(problems: DataFrame, partitions: int) -> DataFrame:
-    """Problems with their digest, each once: a file is the same problem as long as its content is."""
-    digest = F.sha2(F.coalesce("content", F.col("mistake").cast("binary")), 256)
-    # one shuffle serves all that follows by source and digest, and leaves the problems in no particular order
-    return (
-        problems.withColumn("digest", digest).repartition(partitions, *_IDENTITY).dropDuplicates([*_IDENTITY])
-    )
-
-
 def requests_for(
     problems: DataFrame,
     variants: Sequence[Variant],
@@ -36,7 +27,7 @@ def requests_for(
     """The columns of `REQUESTS`: what of problems times variants is not finished yet.
 
     Args:
-        problems: the columns of `PROBLEMS` and `digest`.
+        problems: the columns of `PROBLEMS`.
         variants: the ways to solve each.
         terms: what holds for all of them.
         finished: plans that are there already; only `source`, `digest` and `key` count.

@@ -7,13 +7,15 @@ whole. Each round is longer than the one before, so that processors seldom wait 
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import LongType, MapType, StringType
 
 from berth.pipeline.many.problems import spark_path
 from berth.pipeline.many.schema import REQUESTS
@@ -25,8 +27,6 @@ SHORTEST_TASK, LONGEST_TASK = 0.5, 10.0
 FIRST_ROUND, GROWTH = 10.0, 8.0
 """Seconds of the round after the first one, and how much longer each is than the one before."""
 MOST_TASKS = 20_000
-
-_ROW_BITS = 33  # monotonically_increasing_id: the partition above these, the row in it below
 
 
 @dataclass(frozen=True)
@@ -71,33 +71,26 @@ class Queue:
     """
 
     def __init__(self, requests: DataFrame, folder: Path) -> None:
-        numbered = requests.withColumn("row", F.monotonically_increasing_id())
-        numbered.write.parquet(f"file:{folder.resolve()}")
-        schema = StructType([*REQUESTS.fields, StructField("row", LongType())])
-        self._requests = requests.sparkSession.read.schema(schema).parquet(spark_path(str(folder.resolve())))
-        partition = F.shiftright("row", _ROW_BITS).alias("partition")
-        sizes = (
-            self._requests.groupBy(partition)
-            .agg(F.count("*").alias("requests"), F.sum(F.size("variants")).alias("variants"))
-            .orderBy("partition")
-            .collect()  # a row for each partition
-        )
-        self._starts: dict[int, int] = {}
-        self.requests = self.variants = 0
-        for size in sizes:
-            self._starts[size.partition] = self.requests
-            self.requests += size.requests
-            self.variants += size.variants
+        place = folder.resolve()
+        counted = Observation()
+        variants = F.coalesce(F.sum(F.size("variants")), F.lit(0)).alias("variants")
+        requests.observe(counted, variants).write.parquet(f"file:{place}")
+        self.variants = int(counted.get["variants"])
+        self._starts: dict[str, int] = {}
+        self.requests = 0
+        for file in sorted(place.glob("*.parquet")):
+            self._starts[file.name] = self.requests
+            self.requests += pq.read_metadata(file).num_rows
+        self._requests = requests.sparkSession.read.schema(REQUESTS).parquet(spark_path(str(place)))
 
     def take(self, part: Round) -> DataFrame:
         """The requests of a round, dealt to its tasks like cards."""
-        number = self._number()
-        dealt = self._requests.where((number >= part.start) & (number < part.end))
-        task = (number % part.tasks).cast("int")
-        return dealt.repartitionById(part.tasks, task).select(*REQUESTS.fieldNames())
+        number = F.col("number")
+        dealt = self._requests.withColumn("number", self._number())
+        dealt = dealt.where((number >= part.start) & (number < part.end))
+        return dealt.repartitionById(part.tasks, (number % part.tasks).cast("int")).drop("number")
 
     def _number(self) -> Column:
-        partitions = max(self._starts, default=-1) + 1
-        starts = F.array(*(F.lit(self._starts.get(partition, 0)) for partition in range(partitions)))
-        inside = F.col("row").bitwiseAND(F.lit((1 << _ROW_BITS) - 1))
-        return inside + starts[F.shiftright("row", _ROW_BITS).cast("int")]
+        """A request's number, from its file and its place in it."""
+        starts = F.from_json(F.lit(json.dumps(self._starts)), MapType(StringType(), LongType()))
+        return F.element_at(starts, F.col("_metadata.file_name")) + F.col("_metadata.row_index")

@@ -26,6 +26,7 @@ PROBLEMS = StructType(
         StructField("name", _TEXT),
         StructField("content", BinaryType()),
         StructField("mistake", _TEXT),  # why there is no content
+        StructField("digest", _TEXT, nullable=False),
     ]
 )
 
@@ -41,7 +42,6 @@ VARIANT = StructType(
 REQUESTS = StructType(
     [
         *PROBLEMS.fields,
-        StructField("digest", _TEXT, nullable=False),
         StructField("variants", ArrayType(VARIANT), nullable=False),
     ]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -39,25 +39,23 @@ class Terms:
         return None if self.time_limit is None else 2 * self.time_limit + 30
 
 
-def answers(request: Row, terms: Terms) -> Iterator[Row]:
-    """A row for each variant of a request; whatever goes wrong is in its row."""
-    for variant in request["variants"]:
-        began = time.monotonic()
-        try:
-            problem = _problem(request)
-            if terms.objective:
-                problem = replace(problem, objective=dict(terms.objective))
-            plan = solve(
-                problem,
-                variant["policy"],
-                time_limit=terms.time_limit,
-                seed=variant["seed"],
-                **dict(variant["parameters"]),
-            )
-            row = _solved(request, variant, terms, plan)
-        except BaseException as error:  # a policy may even call exit(): it costs its row, nothing else
-            row = failed(request, variant, terms, _told(error), time.monotonic() - began)
-        yield row
+def answer(request: Row, variant: Row, terms: Terms) -> Row:
+    """The row of one variant of a request; whatever goes wrong is in it."""
+    began = time.monotonic()
+    try:
+        problem = _problem(request)
+        if terms.objective:
+            problem = replace(problem, objective=dict(terms.objective))
+        plan = solve(
+            problem,
+            variant["policy"],
+            time_limit=terms.time_limit,
+            seed=variant["seed"],
+            **dict(variant["parameters"]),
+        )
+        return _solved(request, variant, terms, plan)
+    except BaseException as error:  # a policy may even call exit(): it costs its row, nothing else
+        return failed(request, variant, terms, _told(error), time.monotonic() - began)
 
 
 def failed(request: Row, variant: Row, terms: Terms, error: str, seconds: float) -> Row:

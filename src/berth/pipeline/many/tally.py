@@ -20,11 +20,14 @@ class Tally:
         self._errors: Accumulator[int] = context.accumulator(0)
         self._seconds: Accumulator[float] = context.accumulator(0.0)
 
-    def add(self, solved: int, errors: int, seconds: float) -> None:
-        """Count a request; on executors."""
-        self._requests.add(1)
+    def add(self, solved: int, errors: int) -> None:
+        """Count answers; on executors."""
         self._solved.add(solved)
         self._errors.add(errors)
+
+    def add_time(self, requests: int, seconds: float) -> None:
+        """Count what some requests took; on executors."""
+        self._requests.add(requests)
         self._seconds.add(seconds)
 
     @property

@@ -17,8 +17,7 @@ from berth.pipeline.many.tally import Tally
 
 Batches = Iterable[pa.RecordBatch]
 
-FLUSH_SECONDS = 1.0
-FLUSH_ROWS = 256
+FLUSH_ROWS = 64
 
 
 def solve_many(requests: DataFrame, terms: Terms, tally: Tally | None = None) -> DataFrame:
@@ -43,29 +42,27 @@ def answering(terms: Terms, tally: Tally | None = None) -> Callable[[Batches], I
     def answer(batches: Batches) -> Iterator[pa.RecordBatch]:
         schema = to_arrow_schema(PLANS)
         solver = _solver()
-        rows: list[Row] = []
-        flushed = time.monotonic()
-        for request in _requests(batches):
-            began = time.monotonic()
-            found = list(solver.answers(request, terms))
-            rows += found
+        for batch in batches:
+            requests = batch.to_pylist()
+            began, rows = time.monotonic(), []
+            for row in solver.answers(requests, terms):
+                rows.append(row)
+                if len(rows) >= FLUSH_ROWS:
+                    yield pa.RecordBatch.from_pylist(rows, schema)
+                    _count(tally, rows)
+                    rows = []
             if tally is not None:
-                errors = sum(row.get("error") is not None for row in found)
-                tally.add(len(found), errors, time.monotonic() - began)
-            if len(rows) >= FLUSH_ROWS or time.monotonic() - flushed > FLUSH_SECONDS:
+                tally.add_time(len(requests), time.monotonic() - began)
+            if rows:
                 yield pa.RecordBatch.from_pylist(rows, schema)
-                rows, flushed = [], time.monotonic()
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema)
+                _count(tally, rows)
 
     return answer
 
 
-def _requests(batches: Batches) -> Iterator[Row]:
-    """Row by row: only one problem at a time is copied out of its batch."""
-    for batch in batches:
-        for number in range(batch.num_rows):
-            yield batch.slice(number, 1).to_pylist()[0]
+def _count(tally: Tally | None, rows: list[Row]) -> None:
+    if tally is not None:
+        tally.add(len(rows), sum(row.get("error") is not None for row in rows))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -47,6 +48,14 @@ class SolverProcess:
 
     def answers(self, requests: Sequence[Row], terms: Terms) -> Iterator[Row]:
         """A row for each variant of each request."""
+        try:
+            yield from self._answers(requests, terms)
+        except BaseException:
+            # whoever asked went away in the middle: what is on its way would answer the next one's questions
+            self.close()
+            raise
+
+    def _answers(self, requests: Sequence[Row], terms: Terms) -> Iterator[Row]:
         waiting = [(number, variant) for number, item in enumerate(requests) for variant in item["variants"]]
         while waiting:
             answered, began, lost = 0, time.monotonic(), ""
@@ -121,6 +130,7 @@ def _serve(connection: Connection, other_end: Connection, current: Any, parent: 
     """Answer questions until the other side is gone."""
     other_end.close()
     _die_with(parent)
+    faulthandler.disable()
     # Ctrl-C is the driver's business
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -20,6 +21,7 @@ from pyspark.sql.types import BinaryType, MapType, StringType, StructField, Stru
 from berth.files import read_bytes
 from berth.model import BadInput
 from berth.pipeline.many.schema import PROBLEMS
+from berth.spark.failure import first_cause
 
 FILE_SUFFIXES = (".yaml", ".yml", ".json")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
@@ -180,10 +182,14 @@ def _with_digest(problems: DataFrame) -> DataFrame:
 
 
 def count_problems(session: SparkSession, inputs: Inputs) -> int:
-    """How many there are, without reading files; of tables, from their footers or lines."""
-    tables = [session.read.parquet(spark_path(path)) for path in inputs.parquet]
-    lines = [session.read.text(spark_path(path)) for path in inputs.lines]
-    return len(inputs.files) + sum(table.count() for table in (*tables, *lines))
+    """How many there are, without reading contents.
+
+    Raises:
+        BadInput: as `read_problems`.
+    """
+    tables = [_table(session, path) for path in inputs.parquet]
+    tables += [_lines(session, path) for path in inputs.lines]
+    return len(inputs.files) + sum(table.count() for table in tables)
 
 
 def spark_path(path: str) -> str:
@@ -220,11 +226,19 @@ def _read_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist(rows, schema)
 
 
+def _parquet(session: SparkSession, path: str) -> DataFrame:
+    reader = session.read
+    if Path(path).suffix.lower() != PARQUET_SUFFIX:
+        # other files may lie beside those of the table
+        reader = reader.option("pathGlobFilter", f"*{PARQUET_SUFFIX}")
+    return reader.parquet(spark_path(path))
+
+
 def _table(session: SparkSession, path: str) -> DataFrame:
     try:
-        table = session.read.parquet(spark_path(path))
-    except PySparkException as error:
-        raise BadInput([f"{path}: can't be read: {first_line(error)}"]) from None
+        table = _parquet(session, path)
+    except (PySparkException, Py4JJavaError) as error:
+        raise BadInput([f"{path}: can't be read: {first_cause(error)}"]) from None
     if "problem" not in table.columns:
         columns = ", ".join(table.columns) or "none"
         raise BadInput([f"{path}: no column 'problem'; its columns: {columns}"])
@@ -257,8 +271,3 @@ def _rows(table: DataFrame, path: str, content: Column, name: Column) -> DataFra
         content.alias("content"),
         F.when(content.isNull(), F.lit(f"{path}: a row without a problem")).alias("mistake"),
     )
-
-
-def first_line(error: PySparkException) -> str:
-    """What Spark says, without its trace."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0]

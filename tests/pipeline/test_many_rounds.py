@@ -1,0 +1,45 @@
+"""How requests are dealt to rounds and tasks."""
+
+import pytest
+
+from berth.pipeline.many.rounds import LONGEST_TASK, Round, next_round
+
+
+def rounds(total: int, cores: int, seconds: float) -> list[Round]:
+    """All rounds of a run in which every request takes the same time."""
+    found: list[Round] = []
+    start = 0
+    while start < total:
+        found.append(next_round(start, total, cores, len(found), seconds if found else None))
+        start = found[-1].end
+    return found
+
+
+@pytest.mark.parametrize("cores", [1, 2, 200])
+@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.2, 60.0])
+@pytest.mark.parametrize("total", [1, 7, 100, 5_000, 1_000_000])
+def test_every_request_is_in_one_round(total: int, seconds: float, cores: int) -> None:
+    """Rounds follow each other, all have tasks, and no task is empty."""
+    found = rounds(total, cores, seconds)
+    assert [part.start for part in found] == [0, *(part.end for part in found[:-1])]
+    assert found[-1].end == total
+    assert all(0 < part.tasks <= part.end - part.start for part in found)
+
+
+def test_small_problems_share_tasks() -> None:
+    """A task of 5 ms problems is long against what Spark needs to start it, and short against the whole."""
+    part = rounds(10_000, 2, 0.005)[1]
+    assert 0.4 < 0.005 * (part.end - part.start) / part.tasks < 2
+    assert part.tasks > 8
+
+
+def test_large_problems_have_their_own() -> None:
+    """Problems of a minute are dealt one by one: no processor waits for another's second one."""
+    assert all(part.tasks == part.end - part.start for part in rounds(400, 200, 60.0))
+
+
+def test_few_rounds_and_short_tasks() -> None:
+    """A million problems take a handful of rounds, and a kill costs no more than seconds on a processor."""
+    found = rounds(1_000_000, 8, 0.005)
+    assert len(found) < 8
+    assert all(0.005 * (part.end - part.start) / part.tasks <= LONGEST_TASK + 0.005 for part in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark import Accumulator
+from pyspark import Accumulator, SparkContext
 from pyspark.sql import SparkSession
 
 
@@ -15,6 +15,7 @@ class Tally:
 
     def __init__(self, session: SparkSession) -> None:
         context = session.sparkContext
+        _end_in_silence(context)
         self._requests: Accumulator[int] = context.accumulator(0)
         self._solved: Accumulator[int] = context.accumulator(0)
         self._errors: Accumulator[int] = context.accumulator(0)
@@ -49,3 +50,10 @@ class Tally:
     def seconds(self) -> float:
         """Seconds that all requests took, one after the other."""
         return self._seconds.value
+
+
+def _end_in_silence(context: SparkContext) -> None:
+    """On Ctrl-C the JVM ends before pyspark's counter does, which would print a traceback for that."""
+    server = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda request, address: None

@@ -398,11 +398,13 @@ def operators(
             key = (application["name"], operator["name"])
             work = math.fsum(record["busy_ms"] * speeds[record["node"]] for record in records[key])
             tuples = math.fsum(record["tuples"] for record in records[key])
-            found[key] = {
-                "samples": len(records[key]),
-                "work_ms": work / tuples if tuples else None,
-                "selectivity": _selectivity(application, operator["name"], rates),
-            }
+            selectivity = _selectivity(application, operator["name"], rates)
+            if records[key] or selectivity is not None:
+                found[key] = {
+                    "samples": len(records[key]),
+                    "work_ms": work / tuples if tuples else None,
+                    "selectivity": selectivity,
+                }
     return found
 
 

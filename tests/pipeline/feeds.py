@@ -1,5 +1,6 @@
 """A problem with telemetry of it, and how to write and read what `berth ingest` takes and gives."""
 
+import copy
 import json
 import random
 from collections.abc import Iterable, Mapping
@@ -237,6 +238,33 @@ def _flow(chance: random.Random) -> Entry:
         bytes=tuples * chance.randrange(10, 90),
         window_ms=chance.choice((1000, 5000, 59_999)),
     )
+
+
+def copied(copies: int) -> tuple[Entry, dict[str, list[Entry]]]:
+    """The problem and its random feed several times side by side, each with names and a seed of its own."""
+    problem = copy.deepcopy(PROBLEM)
+    problem["network"] |= {"nodes": [], "links": []}
+    problem["applications"] = []
+    feed: dict[str, list[Entry]] = {"probes": [], "heartbeats": [], "operators": [], "streams": []}
+    for number in range(copies):
+        network = copy.deepcopy(PROBLEM["network"])
+        for kind in ("nodes", "links"):
+            problem["network"][kind] += [
+                _renamed(entry, number, ("name", "from", "to")) for entry in network[kind]
+            ]
+        for application in copy.deepcopy(PROBLEM["applications"]):
+            for each in application["operators"]:
+                if "pinned" in each:
+                    each["pinned"] += f"-{number}"
+            problem["applications"].append(_renamed(application, number, ("name",)))
+        for name, records in random_feed(number).items():
+            fields = ("from", "to", "node") if name in ("probes", "heartbeats") else ("application", "node")
+            feed[name] += [_renamed(record, number, fields) for record in records]
+    return problem, feed
+
+
+def _renamed(entry: Entry, number: int, fields: tuple[str, ...]) -> Entry:
+    return {name: f"{value}-{number}" if name in fields else value for name, value in entry.items()}
 
 
 def write_feed(folder: Path, feed: Mapping[str, Iterable[Line]], file: str = "part.jsonl") -> None:

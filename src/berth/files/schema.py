@@ -10,6 +10,8 @@ Schema = dict[str, Any]
 
 PROBLEM_FORMAT = "berth/v1"
 PLAN_FORMAT = "berth-plan/v1"
+SLOWEST, FASTEST = 1e-12, 1e12
+"""Speeds that a node may have."""
 MOST_INSTANCES = 100_000
 
 
@@ -60,7 +62,7 @@ _NODE = _object(
         "name": NAME,
         "hosts": BOOLEAN,
         "capacity": _map(AMOUNT),
-        "speed": {"type": "number", "exclusiveMinimum": 0, "minimum": 1e-12, "maximum": 1e12},
+        "speed": {"type": "number", "exclusiveMinimum": 0, "minimum": SLOWEST, "maximum": FASTEST},
         "availability": SHARE,
         "run_queue": AMOUNT,
         "nic_bytes_per_s": AMOUNT,

@@ -1,15 +1,23 @@
-"""Which records make sense: a reason for every one that doesn't, null for the others."""
+"""Which records make sense: a reason for every one that doesn't, null for the others.
+
+Values are judged record by record. Names are judged by columns that are also keys of the sums, so they can
+be judged behind these, where each name comes once and not in millions of records.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+import pandas as pd
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Problem
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS, Field, Folder
+
+SMALLEST = 1e-3
+"""Of a number that can't be 0."""
 
 _MOST_LITERALS = 1_000
 
@@ -22,17 +30,15 @@ class Clock:
     oldest: int | None = None
 
 
-def judged(records: DataFrame, folder: Folder, problem: Problem, clock: Clock) -> DataFrame:
-    """The records with the column `reason`: the first thing that is wrong, or null."""
-    known, checks = _NAMES[folder.name](problem)
-    reason = F.coalesce(
-        F.col("fault"),
-        *(_missing(field) for field in folder.fields),
-        *(_out_of_range(field) for field in folder.fields if field.kind == "number"),
-        _out_of_time(clock),
-        *checks,
-    )
-    return _with_known(records, known).withColumn("reason", reason)
+def with_values_judged(records: DataFrame, folder: Folder, clock: Clock) -> DataFrame:
+    """The records with the column `reason`: the first thing that is wrong with their values, or null."""
+    checks = [_missing(field) for field in folder.fields]
+    checks += [_out_of_range(field) for field in folder.fields if field.kind == "number"]
+    checks.append(_out_of_time(clock))
+    if folder is HEARTBEATS:
+        stands_still = F.col("up") & (F.col("mips") < SMALLEST)
+        checks.append(F.when(stands_still, "mips: zero on a node that is up"))
+    return records.withColumn("reason", F.coalesce(F.col("fault"), *checks))
 
 
 def _missing(field: Field) -> Column:
@@ -46,114 +52,91 @@ def _out_of_range(field: Field) -> Column:
         .when(value < 0, f"{field.name}: negative")
         .when(value > field.most, f"{field.name}: impossibly large")
     )
-    return check if field.zero else check.when(value == 0, f"{field.name}: zero")
+    return check if field.zero else check.when(value < SMALLEST, f"{field.name}: zero")
 
 
 def _out_of_time(clock: Clock) -> Column:
     time = F.col("ts")
     check = F.when(time < 0, "ts: negative").when(time > clock.newest, "ts: in the future")
-    return (
-        check
-        if clock.oldest is None
-        else check.when(time < clock.oldest, "ts: too late, behind the watermark")
-    )
+    if clock.oldest is None:
+        return check
+    return check.when(time < clock.oldest, "ts: too late, behind the watermark")
 
 
-NameChecks = tuple[Mapping[str, tuple[Column, Collection[str]]], list[Column]]
+@dataclass(frozen=True)
+class _Name:
+    """The columns that make a name, and what is wrong if it is not among the known ones."""
+
+    columns: tuple[str, ...]
+    reason: str
 
 
-def _with_known(records: DataFrame, known: Mapping[str, tuple[Column, Collection[str]]]) -> DataFrame:
-    """A column for each question whether a name is known: literals if they are few, else a join."""
-    for answer, (name, names) in known.items():
-        if len(names) <= _MOST_LITERALS:
-            records = records.withColumn(answer, name.isin(*names) if names else F.lit(False))
-        else:
-            listed = _listed(records.sparkSession, names, answer)
-            records = (
-                records.withColumn("_name", name).join(F.broadcast(listed), "_name", "left").drop("_name")
-            )
-            records = records.withColumn(answer, F.col(answer).isNotNull())
-    return records
-
-
-def _listed(session: SparkSession, names: Collection[str], answer: str) -> DataFrame:
-    import pandas as pd
-
-    frame = pd.DataFrame({"_name": sorted(names)})
-    return session.createDataFrame(frame, "_name string").withColumn(answer, F.lit(True))
-
-
-def _nodes(problem: Problem) -> list[str]:
-    return [node.name for node in problem.network.nodes]
-
-
-def _unless(answer: str, reason: str) -> Column:
-    return F.when(~F.col(answer), reason)
-
-
-def _probe_names(problem: Problem) -> NameChecks:
-    nodes = _nodes(problem)
-    known = {"_from_known": (F.col("from"), nodes), "_to_known": (F.col("to"), nodes)}
-    return known, [
-        _unless("_from_known", "from: unknown node"),
-        _unless("_to_known", "to: unknown node"),
-        F.when(F.col("from") == F.col("to"), "to: the same node as from"),
-    ]
-
-
-def _heartbeat_names(problem: Problem) -> NameChecks:
-    known = {"_node_known": (F.col("node"), _nodes(problem))}
-    return known, [
-        _unless("_node_known", "node: unknown node"),
-        F.when(F.col("up") & (F.col("mips") == 0), "mips: zero on a node that is up"),
-    ]
-
-
-def _operator_names(problem: Problem) -> NameChecks:
-    known = {
-        "_application_known": (F.col("application"), [item.name for item in problem.applications]),
-        "_operator_known": (F.concat_ws("/", "application", "operator"), _operators(problem)),
-        "_instance_known": (F.concat_ws("/", "application", "instance"), problem.instances.names),
-        "_node_known": (F.col("node"), _nodes(problem)),
-    }
-    other = F.substring_index("instance", "#", 1) != F.col("operator")
-    return known, [
-        _unless("_application_known", "application: unknown application"),
-        _unless("_operator_known", "operator: unknown operator"),
-        _unless("_instance_known", "instance: unknown instance"),
-        F.when(other, "instance: of another operator"),
-        _unless("_node_known", "node: unknown node"),
-    ]
-
-
-def _stream_names(problem: Problem) -> NameChecks:
-    operators = _operators(problem)
-    streams = [
-        f"{application.name}/{stream.sender}/{stream.receiver}"
-        for application in problem.applications
-        for stream in application.streams
-    ]
-    known = {
-        "_application_known": (F.col("application"), [item.name for item in problem.applications]),
-        "_from_known": (F.concat_ws("/", "application", "from"), operators),
-        "_to_known": (F.concat_ws("/", "application", "to"), operators),
-        "_stream_known": (F.concat_ws("/", "application", "from", "to"), streams),
-    }
-    return known, [
-        _unless("_application_known", "application: unknown application"),
-        _unless("_from_known", "from: unknown operator"),
-        _unless("_to_known", "to: unknown operator"),
-        _unless("_stream_known", "to: unknown stream"),
-    ]
-
-
-def _operators(problem: Problem) -> list[str]:
-    return [f"{app.name}/{operator.name}" for app in problem.applications for operator in app.operators]
-
-
-_NAMES: dict[str, Callable[[Problem], NameChecks]] = {
-    PROBES.name: _probe_names,
-    HEARTBEATS.name: _heartbeat_names,
-    OPERATORS.name: _operator_names,
-    STREAMS.name: _stream_names,
+_NODE, _APPLICATION = "unknown node", "application: unknown application"
+_NAMES = {
+    PROBES.name: (_Name(("from",), f"from: {_NODE}"), _Name(("to",), f"to: {_NODE}")),
+    HEARTBEATS.name: (_Name(("node",), f"node: {_NODE}"),),
+    OPERATORS.name: (
+        _Name(("application",), _APPLICATION),
+        _Name(("application", "operator"), "operator: unknown operator"),
+        _Name(("application", "instance"), "instance: unknown instance"),
+        _Name(("node",), f"node: {_NODE}"),
+    ),
+    STREAMS.name: (
+        _Name(("application",), _APPLICATION),
+        _Name(("application", "from"), "from: unknown operator"),
+        _Name(("application", "to"), "to: unknown operator"),
+        _Name(("application", "from", "to"), "to: unknown stream"),
+    ),
 }
+_ITSELF = "to: the same node as from"
+_OTHER = "instance: of another operator"
+NAME_REASONS = {_ITSELF, _OTHER} | {name.reason for names in _NAMES.values() for name in names}
+
+
+def with_names_judged(rows: DataFrame, folder: Folder, problem: Problem) -> DataFrame:
+    """Rows that have a `reason` and the folder's names, with a reason for unknown names, too."""
+    known = _known_names(problem)
+    columns = rows.columns
+    checks = []
+    for number, name in enumerate(_NAMES[folder.name]):
+        names = known[("node",) if folder is PROBES else name.columns]
+        rows = _with_answer(rows, f"_known_{number}", F.concat_ws("/", *name.columns), names)
+        checks.append(F.when(~F.col(f"_known_{number}"), name.reason))
+    if folder is PROBES:
+        checks.append(F.when(F.col("from") == F.col("to"), _ITSELF))
+    if folder is OPERATORS:
+        owner = F.substring_index("instance", "#", 1)
+        checks.append(F.when(owner != F.col("operator"), _OTHER))
+    judged = F.coalesce(F.col("reason"), *checks).alias("reason")
+    return rows.select(*(F.col(f"`{name}`") for name in columns if name != "reason"), judged)
+
+
+def _known_names(problem: Problem) -> Mapping[tuple[str, ...], Collection[str]]:
+    applications = problem.applications
+    operators = [f"{app.name}/{operator.name}" for app in applications for operator in app.operators]
+    return {
+        ("node",): [node.name for node in problem.network.nodes],
+        ("application",): [app.name for app in applications],
+        ("application", "operator"): operators,
+        ("application", "from"): operators,
+        ("application", "to"): operators,
+        ("application", "instance"): problem.instances.names,
+        ("application", "from", "to"): [
+            f"{app.name}/{stream.sender}/{stream.receiver}" for app in applications for stream in app.streams
+        ],
+    }
+
+
+def _with_answer(rows: DataFrame, answer: str, name: Column, known: Collection[str]) -> DataFrame:
+    """A column that says whether a name is known: by literals if these are few, else by a join."""
+    if not known:
+        return rows.withColumn(answer, F.lit(False))
+    if len(known) <= _MOST_LITERALS:
+        return rows.withColumn(answer, name.isin(*known))
+    listed = _listed(rows.sparkSession, known).withColumn(answer, F.lit(True))
+    joined = rows.withColumn("_name", name).join(F.broadcast(listed), "_name", "left")
+    return joined.drop("_name").withColumn(answer, F.col(answer).isNotNull())
+
+
+def _listed(session: SparkSession, names: Collection[str]) -> DataFrame:
+    return session.createDataFrame(pd.DataFrame({"_name": list(names)}), "_name string")

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Problem
-from berth.pipeline.checks import Clock, judged
+from berth.pipeline.checks import NAME_REASONS, Clock, with_names_judged, with_values_judged
 from berth.pipeline.feed import HEARTBEATS, Folder
-from berth.pipeline.outages import beats_of
-from berth.pipeline.sources import Source, broken_rows, find_broken, look_into, read_records
+from berth.pipeline.feed_files import Source, find_broken, look_into
+from berth.pipeline.records import broken_rows, read_records
 from berth.pipeline.sums import sums_of
+from berth.spark.failure import first_cause
 
-QUARANTINE = "folder string, file string, record string, reason string"
 FILE_REASON = "file: can't be read"
+_FAILURES = (PySparkException, Py4JJavaError)
+"""Spark raises the second for what goes wrong in its tasks."""
 
 
 @dataclass(frozen=True)
 class Digest:
-    """What a folder's files come to. `sums` is kept in memory: `forget` lets go of it."""
+    """What a folder's files come to. `forget` gives the memory back that the sums take."""
 
     folder: Folder
     files: int
     sums: DataFrame
     beats: DataFrame | None
-    """The heartbeats, where the folder has them."""
+    """The heartbeats that make sense, where the folder has them: node, ts, up."""
     quarantine: DataFrame | None
     """None: there is nothing to put there."""
     reasons: dict[str, int]
+    """How many rows the quarantine gets, and why."""
     records: int
     """Those that make sense."""
     first: int | None
@@ -39,78 +43,107 @@ class Digest:
     """Epoch milliseconds of the first and the last record that makes sense."""
     kept: DataFrame
 
-    @property
-    def quarantined(self) -> int:
-        """How many rows the quarantine gets."""
-        return sum(self.reasons.values())
-
     def forget(self) -> None:
         """Give the memory back."""
         self.kept.unpersist()
 
 
-def digest(
-    session: SparkSession,
-    folder: Folder,
-    root: Path,
-    paths: list[Path],
-    problem: Problem,
-    clock: Clock,
-    window_ms: int | None,
-) -> Digest:
-    """Take in a folder's files; those that can't be read are quarantined by name and cost nothing else."""
-    sources = look_into(paths)
-    while True:
-        checked = judged(read_records(session, folder, root, sources), folder, problem, clock)
-        kept = sums_of(checked, folder, window_ms).persist()
+@dataclass(frozen=True)
+class Digester:
+    """Takes in files of telemetry for one problem."""
+
+    session: SparkSession
+    root: Path
+    problem: Problem
+    clock: Clock
+    window_ms: int | None
+
+    def digest(self, folder: Folder, paths: list[Path]) -> Digest:
+        """Take in a folder's files; those that can't be read are quarantined by name."""
+        sources = look_into(paths)
+        while True:
+            try:
+                return self._digest(folder, sources)
+            except _FAILURES:
+                again = find_broken(sources)
+                if again == sources:
+                    again = self._unreadable(folder, sources)
+                if again == sources:
+                    raise
+                sources = again
+
+    def _digest(self, folder: Folder, sources: list[Source]) -> Digest:
+        records = with_values_judged(
+            read_records(self.session, folder, self.root, sources), folder, self.clock
+        )
+        # names are judged where there are few of them, behind the sums, and not in every record
+        kept = with_names_judged(sums_of(records, folder, self.window_ms), folder, self.problem).persist()
         try:
-            return _digested(session, folder, root, sources, checked, kept)
-        except PySparkException:
+            found = {row["reason"]: row for row in _counts(kept).collect()}
+        except _FAILURES:
             kept.unpersist()
-            again = find_broken(sources)
-            if again == sources:
-                raise
-            sources = again
+            raise
+        sensible = found.pop(None, None)
+        named = with_names_judged(records, folder, self.problem)
+        bad = named if NAME_REASONS & found.keys() else records
+        return Digest(
+            folder,
+            len(sources),
+            kept.where(F.col("reason").isNull()).drop("reason"),
+            named.where(F.col("reason").isNull()).select("node", "ts", "up")
+            if folder is HEARTBEATS
+            else None,
+            self._quarantine(folder, sources, bad if found else None),
+            {reason: row["records"] for reason, row in sorted(found.items())} | _broken_count(sources),
+            0 if sensible is None else sensible["records"],
+            None if sensible is None else sensible["first"],
+            None if sensible is None else sensible["last"],
+            kept,
+        )
+
+    def _quarantine(
+        self, folder: Folder, sources: list[Source], judged: DataFrame | None
+    ) -> DataFrame | None:
+        rows = None
+        if judged is not None:
+            bad = judged.where(F.col("reason").isNotNull())
+            rows = bad.select(F.lit(folder.name).alias("folder"), "file", "record", "reason")
+        if _broken_count(sources):
+            files = broken_rows(self.session, folder, self.root, sources)
+            rows = files if rows is None else rows.unionByName(files)
+        return rows
+
+    def _unreadable(self, folder: Folder, sources: list[Source]) -> list[Source]:
+        """The sources again, with those marked that Spark can't read, found by halves; the last resort."""
+        good = [source for source in sources if source.broken is None]
+        why = self._why_unreadable(folder, good) if good else None
+        if why is None:
+            return sources
+        if len(good) == 1:
+            return [replace(source, broken=why) if source in good else source for source in sources]
+        half = len(good) // 2
+        marked = {
+            source.path: source
+            for part in (good[:half], good[half:])
+            for source in self._unreadable(folder, part)
+        }
+        return [marked.get(source.path, source) for source in sources]
+
+    def _why_unreadable(self, folder: Folder, sources: list[Source]) -> str | None:
+        try:
+            records = read_records(self.session, folder, self.root, sources)
+            records.write.format("noop").mode("overwrite").save()
+        except _FAILURES as error:
+            return f"file: Spark can't read it ({first_cause(error)})"
+        return None
 
 
-def _digested(
-    session: SparkSession,
-    folder: Folder,
-    root: Path,
-    sources: list[Source],
-    checked: DataFrame,
-    kept: DataFrame,
-) -> Digest:
-    counts = kept.groupBy("reason").agg(
+def _counts(sums: DataFrame) -> DataFrame:
+    return sums.groupBy("reason").agg(
         F.sum("records").alias("records"), F.min("first").alias("first"), F.max("last").alias("last")
     )
-    found = {row["reason"]: row for row in counts.collect()}
-    sensible = found.pop(None, None)
-    reasons = {reason: row["records"] for reason, row in sorted(found.items())}
-    quarantine = []
-    if reasons:
-        bad = checked.where(F.col("reason").isNotNull())
-        quarantine.append(bad.select(F.lit(folder.name).alias("folder"), "file", "record", "reason"))
-    broken = [source for source in sources if source.broken is not None]
-    if broken:
-        quarantine.append(broken_rows(session, folder, root, broken))
-        reasons[FILE_REASON] = len(broken)
-    return Digest(
-        folder,
-        len(sources),
-        kept.where(F.col("reason").isNull()).drop("reason"),
-        beats_of(checked) if folder is HEARTBEATS else None,
-        _union(quarantine),
-        reasons,
-        0 if sensible is None else sensible["records"],
-        None if sensible is None else sensible["first"],
-        None if sensible is None else sensible["last"],
-        kept,
-    )
 
 
-def _union(frames: list[DataFrame]) -> DataFrame | None:
-    result: DataFrame | None = None
-    for frame in frames:
-        result = frame if result is None else result.unionByName(frame)
-    return result
+def _broken_count(sources: list[Source]) -> dict[str, int]:
+    number = sum(source.broken is not None for source in sources)
+    return {FILE_REASON: number} if number else {}

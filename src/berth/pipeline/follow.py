@@ -21,15 +21,15 @@ from pyspark.sql import functions as F  # noqa: N812
 from berth.files.document import write_text
 from berth.model import BadInput
 from berth.pipeline.checks import Clock
-from berth.pipeline.digest import Digest, digest
+from berth.pipeline.digest import Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS
+from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.final_rows import FinalRows
 from berth.pipeline.ingest import FOLLOW_STATE, Report, counts_of, now_ms, prepare, quarantine_of
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import edge_pieces, ends_of, merged_pieces, pieces_of, with_next
 from berth.pipeline.publish import Counts, Summary, Target, publish
 from berth.pipeline.smooth import latest
-from berth.pipeline.sources import ignored_entries, telemetry_files
 from berth.pipeline.state import FINAL, PARTS, Notes, States
 from berth.pipeline.sums import merged
 from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, Sums, finished, measure
@@ -58,6 +58,7 @@ def follow(
             process follows into the same target.
     """
     target = Target.load(problem)
+    telemetry = telemetry.resolve()
     telemetry_files(telemetry)
     prepare(telemetry, out)
     home = out / FOLLOW_STATE
@@ -149,7 +150,7 @@ class _Follower:
         report: Report,
     ) -> None:
         self._session = session
-        self._telemetry = telemetry.resolve()
+        self._telemetry = telemetry
         self._out = out
         self._target = target
         self._options = options
@@ -198,19 +199,14 @@ class _Follower:
             path = Path(unquote(urlsplit(uri).path))
             paths.setdefault(path.relative_to(self._telemetry).parts[0], []).append(path)
         clock = Clock(now_ms() + round(self._options.clock_skew_s * 1000), watermark)
+        digester = Digester(
+            self._session, self._telemetry, self._target.problem, clock, self._options.window_ms
+        )
         digests = {}
         for folder in FOLDERS:
             if folder.name in paths:
                 self._report(f"reading {folder.name}")
-                digests[folder.name] = digest(
-                    self._session,
-                    folder,
-                    self._telemetry,
-                    paths[folder.name],
-                    self._target.problem,
-                    clock,
-                    self._options.window_ms,
-                )
+                digests[folder.name] = digester.digest(folder, paths[folder.name])
         return digests
 
     def _moved_on(self, before: Notes, counts: Counts) -> Notes:
@@ -290,6 +286,7 @@ class _Follower:
             opened(pieces, open_from),
             parts["operators"],
             parts["streams"],
+            window_ms is not None,
         )
         measured = measure(sums, self._target.problem, self._options.reference_mips)
         return {

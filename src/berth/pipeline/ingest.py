@@ -11,12 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from berth.model import BadInput
 from berth.pipeline.checks import Clock
-from berth.pipeline.digest import QUARANTINE, Digest, digest
+from berth.pipeline.digest import Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
+from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import PIECES, edge_pieces, ends_of, pieces_of, with_next
 from berth.pipeline.publish import Counts, Summary, Target, newest_values, publish
-from berth.pipeline.sources import ignored_entries, telemetry_files
+from berth.pipeline.records import QUARANTINE
 from berth.pipeline.storage import empty_table, remove_leftovers, write_table
 from berth.pipeline.sums import SCHEMAS
 from berth.pipeline.tables import TABLES, Sums, finished, measure
@@ -39,18 +40,18 @@ def ingest(
         BadInput: the problem, the telemetry's folder or the target are not what they should be.
     """
     target = Target.load(problem)
+    telemetry = telemetry.resolve()
     files = telemetry_files(telemetry)
     prepare(telemetry, out)
     if (out / FOLLOW_STATE).exists():
         raise BadInput([f"--out: {out} belongs to an ingest with --follow; choose another folder"])
     clock = Clock(newest=now_ms() + round(options.clock_skew_s * 1000))
+    digester = Digester(session, telemetry, target.problem, clock, options.window_ms)
     digests = {}
     for folder in FOLDERS:
         if files.get(folder.name):
             report(f"reading {folder.name}")
-            digests[folder.name] = digest(
-                session, folder, telemetry, files[folder.name], target.problem, clock, options.window_ms
-            )
+            digests[folder.name] = digester.digest(folder, files[folder.name])
     counts = counts_of(digests.values())
     report("quarantine")
     write_table(quarantine_of(session, digests.values()), out / "quarantine")
@@ -110,4 +111,11 @@ def _sums(session: SparkSession, digests: Mapping[str, Digest], options: IngestO
         assert beats is not None
         inner = pieces_of(with_next(beats), options.window_ms)
         pieces = inner.unionByName(edge_pieces(ends_of(beats), options.window_ms))
-    return Sums(sums(PROBES.name), sums(HEARTBEATS.name), pieces, sums(OPERATORS.name), sums(STREAMS.name))
+    return Sums(
+        sums(PROBES.name),
+        sums(HEARTBEATS.name),
+        pieces,
+        sums(OPERATORS.name),
+        sums(STREAMS.name),
+        options.window_ms is not None,
+    )

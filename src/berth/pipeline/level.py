@@ -22,6 +22,8 @@ REACH = 3.5
 """Deviations within which a value counts."""
 
 _ROUNDS = 12
+_STILL = 1e-12
+"""A round that moves less is the last one."""
 _UNITS = float(2**26)
 """Sums are of whole numbers of units: they are exact in any order, so results don't depend on it."""
 
@@ -89,9 +91,14 @@ def _fit(points: Column) -> Column:
         _median_mean(points).alias("centre"),
         F.lit(0.0).alias("deviation"),
         F.lit(1.5 * BUCKET_WIDTH).alias("reach"),
+        F.lit(False).alias("still"),
     )
     rounds = F.sequence(F.lit(1), F.lit(_ROUNDS))
-    return F.aggregate(rounds, start, lambda state, _: _closer(points, state))
+
+    def step(state: Column, _: Column) -> Column:
+        return F.when(state["still"], state).otherwise(_closer(points, state))
+
+    return F.aggregate(rounds, start, step)
 
 
 def _median_mean(points: Column) -> Column:
@@ -123,10 +130,12 @@ def _closer(points: Column, state: Column) -> Column:
     def finish(sums: Column) -> Column:
         off = sums["off"] / sums["n"]
         deviation = F.sqrt(F.greatest(sums["square"] / sums["n"] - off * off, F.lit(0.0)))
+        reach = F.greatest(REACH * deviation, F.lit(BUCKET_WIDTH))
         return F.struct(
             (state["centre"] + off).alias("centre"),
             deviation.alias("deviation"),
-            F.greatest(REACH * deviation, F.lit(BUCKET_WIDTH)).alias("reach"),
+            reach.alias("reach"),
+            (F.abs(off) + F.abs(reach - state["reach"]) < _STILL).alias("still"),
         )
 
     nothing = F.struct(F.lit(0.0).alias("n"), F.lit(0.0).alias("off"), F.lit(0.0).alias("square"))

@@ -19,17 +19,15 @@ from berth.pipeline.sums import window_of
 LONGEST_SILENCE = 3
 """In intervals of the node; what is longer is an outage."""
 
+LEAST_GAPS = 3
+"""That a window must have of a node to say what its interval is; over all time one is enough."""
+
 PIECE_KEYS = ("window", "node", "up", "gap", "offset", "length", "edge")
 PIECES = (
     "window bigint, node string, up boolean, gap bigint, offset bigint, length bigint, edge boolean, n bigint"
 )
 BEATS = "node string, ts bigint, up boolean"
 ENDS = "node string, first struct<ts: bigint, up: boolean>, last struct<ts: bigint, up: boolean>"
-
-
-def beats_of(judged: DataFrame) -> DataFrame:
-    """The heartbeats that make sense: node, ts, up."""
-    return judged.where(F.col("reason").isNull()).select("node", "ts", "up")
 
 
 def ends_of(beats: DataFrame) -> DataFrame:
@@ -89,12 +87,16 @@ def _pieces(gaps: DataFrame, window_ms: int | None) -> DataFrame:
     return cut.groupBy(*PIECE_KEYS).agg(F.count(F.lit(1)).alias("n"))
 
 
-def availability_of(pieces: DataFrame) -> DataFrame:
+def availability_of(pieces: DataFrame, windowed: bool) -> DataFrame:
     """window, node, interval_ms, availability; null where nothing tells how long a silence may be."""
+    least = LEAST_GAPS if windowed else 1
     # the edges of the feed and what a window only sees the rest of don't tell a node's interval
     whole = pieces.where(~F.col("edge") & (F.col("offset") == 0))
-    intervals = whole.groupBy("window", "node").agg(
-        F.percentile("gap", F.lit(0.5), F.col("n")).alias("own_interval")
+    intervals = (
+        whole.groupBy("window", "node")
+        .agg(F.percentile("gap", F.lit(0.5), F.col("n")).alias("own_interval"), F.sum("n").alias("gaps"))
+        .where(F.col("gaps") >= least)
+        .drop("gaps")
     )
     usual = intervals.groupBy("window").agg(F.percentile("own_interval", F.lit(0.5)).alias("usual_interval"))
     anywhere = intervals.agg(F.percentile("own_interval", F.lit(0.5)).alias("any_interval"))

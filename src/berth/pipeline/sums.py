@@ -16,7 +16,7 @@ from berth.pipeline.level import bucket_of, bucket_sums
 KEYS = {
     PROBES.name: ("window", "from", "to", "bucket"),
     HEARTBEATS.name: ("window", "node", "up", "bucket"),
-    OPERATORS.name: ("window", "application", "operator", "node"),
+    OPERATORS.name: ("window", "application", "operator", "instance", "node"),
     STREAMS.name: ("window", "application", "from", "to"),
 }
 _COMMON = "records bigint, first bigint, last bigint"
@@ -25,7 +25,7 @@ SCHEMAS = {
     PROBES.name: f"window bigint, `from` string, `to` string, bucket int, {_LEVEL}",
     HEARTBEATS.name: f"window bigint, node string, up boolean, bucket int, {_LEVEL}, run_queue double",
     OPERATORS.name: (
-        "window bigint, application string, operator string, node string, "
+        "window bigint, application string, operator string, instance string, node string, "
         f"{_COMMON}, tuples double, busy_ms double"
     ),
     STREAMS.name: (
@@ -33,8 +33,9 @@ SCHEMAS = {
         f"{_COMMON}, tuples double, bytes double, window_ms double"
     ),
 }
-_FRACTIONS = 1024.0
-"""Amounts are rounded to 1/1024: in doubles, sums of such numbers are exact in any order."""
+_FRACTIONS = {"busy_ms": 2.0**20}
+_FRACTION = 2.0**10
+"""Amounts are rounded to such fractions: in doubles, sums of these are exact in any order."""
 
 
 def window_of(time: Column, window_ms: int | None) -> Column:
@@ -70,7 +71,8 @@ def _amounts(folder: Folder) -> list[Column]:
 
 
 def _amount(name: str) -> Column:
-    return F.sum(F.rint(F.col(name) * _FRACTIONS) / _FRACTIONS).alias(name)
+    fraction = _FRACTIONS.get(name, _FRACTION)
+    return F.sum(F.rint(F.col(name) * fraction) / fraction).alias(name)
 
 
 def merged(sums: DataFrame, folder: Folder) -> DataFrame:

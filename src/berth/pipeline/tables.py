@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from berth.files.schema import FASTEST, SLOWEST
 from berth.model import Problem
 from berth.pipeline.level import with_level
 from berth.pipeline.options import IngestOptions
@@ -39,6 +40,7 @@ class Sums:
     pieces: DataFrame
     operators: DataFrame
     streams: DataFrame
+    windowed: bool
 
 
 def finished(
@@ -73,12 +75,12 @@ def finished(
 
 def measure(sums: Sums, problem: Problem, reference_mips: float | None) -> dict[str, DataFrame]:
     """The tables without their smoothed columns: `window`, keys, measures and the number of samples."""
-    nodes = nodes_table(sums, problem, reference_mips)
+    speeds = speeds_of(sums.heartbeats, problem, reference_mips)
     streams = streams_table(sums.streams)
     return {
         "links": links_table(sums.probes, problem),
-        "nodes": nodes,
-        "operators": operators_table(sums.operators, nodes, streams, problem),
+        "nodes": nodes_table(sums, speeds),
+        "operators": operators_table(sums.operators, speeds, streams, problem),
         "streams": streams,
     }
 
@@ -137,15 +139,13 @@ def _one_way(probes: DataFrame, problem: Problem) -> DataFrame:
     )
 
 
-def nodes_table(sums: Sums, problem: Problem, reference_mips: float | None) -> DataFrame:
+def nodes_table(sums: Sums, speeds: DataFrame) -> DataFrame:
     """Availability from the heartbeats' times; speed and run queue from those of a node that is up."""
     up = sums.heartbeats.where("up")
-    mips = with_level(up, ["window", "node"]).select("window", "node", F.col("level").alias("mips"))
     queues = up.groupBy("window", "node").agg((F.sum("run_queue") / F.sum("records")).alias("run_queue"))
     counts = sums.heartbeats.groupBy("window", "node").agg(F.sum("records").alias("samples"))
-    speeds = _speeds(mips, problem, reference_mips)
     return (
-        availability_of(sums.pieces)
+        availability_of(sums.pieces, sums.windowed)
         .join(counts, ["window", "node"], "full")
         .join(speeds, ["window", "node"], "left")
         .join(queues, ["window", "node"], "left")
@@ -162,25 +162,35 @@ def nodes_table(sums: Sums, problem: Problem, reference_mips: float | None) -> D
     )
 
 
-def _speeds(mips: DataFrame, problem: Problem, reference_mips: float | None) -> DataFrame:
+def speeds_of(heartbeats: DataFrame, problem: Problem, reference_mips: float | None) -> DataFrame:
+    """Mips and speed of every node that said how fast it is while it was up."""
+    levels = with_level(heartbeats.where("up"), ["window", "node"]).where(F.col("level") > 0)
+    mips = levels.select("window", "node", F.col("level").alias("mips"))
     given = _given_speeds(mips.sparkSession, problem)
     if reference_mips is not None:
-        return mips.withColumn("speed", F.col("mips") / reference_mips)
+        return _sensible(mips.withColumn("speed", F.col("mips") / reference_mips))
     ratios = mips.join(F.broadcast(given), "node").withColumn("ratio", F.col("mips") / F.col("given_speed"))
     reference = ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
-    return mips.join(F.broadcast(reference), "window").select(
-        "window", "node", "mips", (F.col("mips") / F.col("reference_mips")).alias("speed")
+    speed = F.col("mips") / F.col("reference_mips")
+    return _sensible(
+        mips.join(F.broadcast(reference), "window").select("window", "node", "mips", speed.alias("speed"))
     )
 
 
+def _sensible(speeds: DataFrame) -> DataFrame:
+    """Without speeds that no problem can have."""
+    possible = F.col("speed").between(SLOWEST, FASTEST)
+    return speeds.withColumn("speed", F.when(possible, F.col("speed")))
+
+
 def operators_table(
-    operators: DataFrame, nodes: DataFrame, streams: DataFrame, problem: Problem
+    operators: DataFrame, speeds: DataFrame, streams: DataFrame, problem: Problem
 ) -> DataFrame:
     """work_ms: the busy time of a tuple, brought to the reference processor by the speed of its node."""
     given = _given_speeds(operators.sparkSession, problem)
     speed = F.coalesce("speed", "given_speed")
     work = (
-        operators.join(nodes.select("window", "node", "speed"), ["window", "node"], "left")
+        operators.join(F.broadcast(speeds.drop("mips")), ["window", "node"], "left")
         .join(F.broadcast(given), "node")
         .groupBy("window", "application", "operator")
         .agg(
@@ -225,7 +235,7 @@ def _selectivities(streams: DataFrame, problem: Problem) -> DataFrame:
 
 def streams_table(streams: DataFrame) -> DataFrame:
     """Rates over the time that the records cover."""
-    seconds = F.col("window_ms") / 1000
+    seconds = F.col("window_ms") / 1000  # a record's window is never 0
     return streams.select(
         "window",
         "application",

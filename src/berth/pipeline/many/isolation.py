@@ -37,6 +37,8 @@ class SolverProcess:
         self._connection: Connection | None = None
         self._current = multiprocessing.get_context("fork").RawValue("q", 0)
         """The number of the question that the process is busy with."""
+        self.warm = False
+        """Whether the process has answered before: its first solve takes longer than others."""
 
     def __enter__(self) -> SolverProcess:
         return self
@@ -50,6 +52,7 @@ class SolverProcess:
         """A row for each variant of each request."""
         try:
             yield from self._answers(requests, terms)
+            self.warm = self._connection is not None
         except BaseException:
             # whoever asked went away in the middle: what is on its way would answer the next one's questions
             self.close()
@@ -79,6 +82,7 @@ class SolverProcess:
 
     def close(self) -> None:
         """End the process."""
+        self.warm = False
         if self._process is not None:
             self._kill()
             self._process = None

@@ -62,10 +62,9 @@ class Run:
         cores = self.session.sparkContext.defaultParallelism
         start = number = 0
         while start < self.queue.requests:
-            tally = self.tally
-            each = tally.seconds / tally.requests if tally.requests else None
+            each = self.tally.seconds_each if number else None
             part = next_round(start, self.queue.requests, cores, number, each)
-            self.stored.append(solve_many(self.queue.take(part), self.terms, tally))
+            self.stored.append(solve_many(self.queue.take(part), self.terms, self.tally))
             start, number = part.end, number + 1
 
 

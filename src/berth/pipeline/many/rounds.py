@@ -2,7 +2,9 @@
 
 Nobody knows beforehand whether a problem takes 5 ms or 60 s. The first round is a few requests, one to a
 task; what they took says how many make a task that is long against Spark's own costs, and short against the
-whole. Each round is longer than the one before, so that processors seldom wait for the last task of a round.
+whole. Each round is longer than the one before, so that processors seldom wait for the last task of a round;
+and its last tasks are small, so that they don't wait long. Requests are in no particular order: neighbours are
+as good as any.
 """
 
 from __future__ import annotations
@@ -21,9 +23,11 @@ from berth.pipeline.many.problems import spark_path
 from berth.pipeline.many.schema import REQUESTS
 
 FIRST_TASKS_PER_CORE = 4
-TASKS_PER_CORE = 40
+LARGE_TASKS_PER_CORE = 4
 SHORTEST_TASK, LONGEST_TASK = 0.5, 10.0
 """Seconds: below, Spark's own costs show; above, too much is lost when the run is killed."""
+SMALLER = 8
+"""How much smaller the last tasks are: the processors end at nearly the same time."""
 FIRST_ROUND, GROWTH = 10.0, 8.0
 """Seconds of the round after the first one, and how much longer each is than the one before."""
 MOST_TASKS = 20_000
@@ -31,11 +35,29 @@ MOST_TASKS = 20_000
 
 @dataclass(frozen=True)
 class Round:
-    """The requests from `start` up to `end`, in so many tasks."""
+    """The requests from `start` up to `end`: large tasks up to `split`, small ones from there."""
 
     start: int
+    split: int
     end: int
-    tasks: int
+    large: int = 1
+    small: int = 1
+
+    @property
+    def large_tasks(self) -> int:
+        """How many tasks come before the small ones."""
+        return math.ceil((self.split - self.start) / self.large)
+
+    @property
+    def tasks(self) -> int:
+        """How many there are."""
+        return self.large_tasks + math.ceil((self.end - self.split) / self.small)
+
+    def task(self, number: Column) -> Column:
+        """The task of a request; Spark starts tasks in their order."""
+        large = F.floor((number - self.start) / self.large)
+        small = self.large_tasks + F.floor((number - self.split) / self.small)
+        return F.when(number < self.split, large).otherwise(small).cast("int")
 
 
 def next_round(start: int, total: int, cores: int, number: int, seconds_each: float | None) -> Round:
@@ -50,17 +72,18 @@ def next_round(start: int, total: int, cores: int, number: int, seconds_each: fl
     """
     rest = total - start
     if seconds_each is None:
-        size = min(rest, FIRST_TASKS_PER_CORE * cores)
-        return Round(start, start + size, size)
+        return Round(start, start, start + min(rest, FIRST_TASKS_PER_CORE * cores))
     each = max(seconds_each, 1e-4)
-    task_seconds = min(max(rest * each / cores / TASKS_PER_CORE, SHORTEST_TASK), LONGEST_TASK)
-    per_task = max(1, min(int(task_seconds / each), math.ceil(rest / (4 * cores))))
+    seconds = rest * each / cores / LARGE_TASKS_PER_CORE
+    large = max(1, int(min(max(seconds, SHORTEST_TASK), LONGEST_TASK) / each))
     length = FIRST_ROUND * GROWTH ** max(0, number - 1)
-    size = min(rest, max(int(length * cores / each), per_task * cores), per_task * MOST_TASKS)
-    if rest - size < size / 2:
-        # no short last round: its tail would cost more than a longer one here
-        size = min(rest, per_task * MOST_TASKS)
-    return Round(start, start + size, math.ceil(size / per_task))
+    size = max(int(length * cores / each), large * cores)
+    if rest < 1.5 * size:
+        size = rest  # no short last round: its end would cost more than a longer one here
+    size = min(size, rest, large * MOST_TASKS)
+    last = min(size, large * cores)
+    small = min(max(large // SMALLER, int(SHORTEST_TASK / each), 1), math.ceil(last / cores))
+    return Round(start, start + size - last, start + size, large, small)
 
 
 class Queue:
@@ -84,11 +107,11 @@ class Queue:
         self._requests = requests.sparkSession.read.schema(REQUESTS).parquet(spark_path(str(place)))
 
     def take(self, part: Round) -> DataFrame:
-        """The requests of a round, dealt to its tasks like cards."""
+        """The requests of a round, in its tasks."""
         number = F.col("number")
         dealt = self._requests.withColumn("number", self._number())
         dealt = dealt.where((number >= part.start) & (number < part.end))
-        return dealt.repartitionById(part.tasks, (number % part.tasks).cast("int")).drop("number")
+        return dealt.repartitionById(part.tasks, part.task(number)).drop("number")
 
     def _number(self) -> Column:
         """A request's number, from its file and its place in it."""

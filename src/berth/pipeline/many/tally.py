@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 
 class Tally:
-    """How many requests and variants are answered, with how many errors, and how long that took.
+    """How many variants are answered, with how many errors, and how long requests take.
 
     Executors add to it, the driver reads it. The counts of a task arrive when it ends; those of one that
     Spark had to run again count twice: this is for progress and for sizes of tasks, not for results.
@@ -32,13 +32,8 @@ class Tally:
         self._seconds.add(seconds)
 
     @property
-    def requests(self) -> int:
-        """Requests answered; on the driver, as the others."""
-        return self._requests.value
-
-    @property
     def solved(self) -> int:
-        """Variants answered, errors among them."""
+        """Variants answered, errors among them; on the driver, as the others."""
         return self._solved.value
 
     @property
@@ -47,9 +42,9 @@ class Tally:
         return self._errors.value
 
     @property
-    def seconds(self) -> float:
-        """Seconds that all requests took, one after the other."""
-        return self._seconds.value
+    def seconds_each(self) -> float:
+        """Seconds that a request takes; a second where that is not known."""
+        return self._seconds.value / self._requests.value if self._requests.value else 1.0
 
 
 def _end_in_silence(context: SparkContext) -> None:

@@ -44,14 +44,14 @@ def answering(terms: Terms, tally: Tally | None = None) -> Callable[[Batches], I
         solver = _solver()
         for batch in batches:
             requests = batch.to_pylist()
-            began, rows = time.monotonic(), []
+            warm, began, rows = solver.warm, time.monotonic(), []
             for row in solver.answers(requests, terms):
                 rows.append(row)
                 if len(rows) >= FLUSH_ROWS:
                     yield pa.RecordBatch.from_pylist(rows, schema)
                     _count(tally, rows)
                     rows = []
-            if tally is not None:
+            if tally is not None and warm:
                 tally.add_time(len(requests), time.monotonic() - began)
             if rows:
                 yield pa.RecordBatch.from_pylist(rows, schema)

@@ -23,14 +23,23 @@ def test_every_request_is_in_one_round(total: int, seconds: float, cores: int) -
     found = rounds(total, cores, seconds)
     assert [part.start for part in found] == [0, *(part.end for part in found[:-1])]
     assert found[-1].end == total
+    assert all(part.start <= part.split <= part.end for part in found)
     assert all(0 < part.tasks <= part.end - part.start for part in found)
 
 
 def test_small_problems_share_tasks() -> None:
     """A task of 5 ms problems is long against what Spark needs to start it, and short against the whole."""
     part = rounds(10_000, 2, 0.005)[1]
-    assert 0.4 < 0.005 * (part.end - part.start) / part.tasks < 2
-    assert part.tasks > 8
+    assert 4 < 0.005 * part.large < 10
+    assert 0.5 <= 0.005 * part.small < 1
+    assert part.tasks < 40
+
+
+def test_the_last_tasks_are_small() -> None:
+    """Each processor has some of them, so that none waits long for another."""
+    part = rounds(100, 2, 0.2)[-1]
+    assert part.small < part.large / 4
+    assert part.tasks - part.large_tasks >= 8
 
 
 def test_large_problems_have_their_own() -> None:
@@ -42,4 +51,4 @@ def test_few_rounds_and_short_tasks() -> None:
     """A million problems take a handful of rounds, and a kill costs no more than seconds on a processor."""
     found = rounds(1_000_000, 8, 0.005)
     assert len(found) < 8
-    assert all(0.005 * (part.end - part.start) / part.tasks <= LONGEST_TASK + 0.005 for part in found)
+    assert all(0.005 * part.large <= LONGEST_TASK for part in found)

@@ -3,8 +3,8 @@
 Nobody knows beforehand whether a problem takes 5 ms or 60 s. The first round is a few requests, one to a
 task; what they took says how many make a task that is long against Spark's own costs, and short against the
 whole. Each round is longer than the one before, so that processors seldom wait for the last task of a round;
-and its last tasks are small, so that they don't wait long. Requests are in no particular order: neighbours are
-as good as any.
+and its last tasks are small, so that they don't wait long. Requests are in no particular order: neighbours
+are as good as any.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median
@@ -24,9 +24,12 @@ from .network import Network
 Entry = dict[str, Any]
 Stream = tuple[str, str, str]
 
+EPOCH = datetime.fromtimestamp(0, UTC)
 DAY_MS = 86_400_000.0
 YEAR_MS = 366 * DAY_MS
 SILENCE = 3
+SMALLEST = 1e-3
+"""Of a number that can't be 0."""
 
 
 @dataclass(frozen=True)
@@ -152,26 +155,27 @@ def _impossible(folder: str, record: Entry) -> str | None:
     """Return the field whose value can't be, given the others."""
     if folder == "probes" and record["from"] == record["to"]:
         return "to"
-    if folder == "heartbeats" and record["up"] and record["mips"] == 0:
+    if folder == "heartbeats" and record["up"] and record["mips"] < SMALLEST:
         return "mips"
-    if folder == "streams" and record["window_ms"] == 0:
+    if folder == "streams" and record["window_ms"] < SMALLEST:
         return "window_ms"
     return None
 
 
-def _time(value: Any) -> float | None:
-    """Return a time in ms; without a zone it is UTC, and digits as text are ms, too."""
-    if isinstance(value, str) and re.fullmatch("[0-9]+", value.strip()):
-        value = int(value)
+def _time(value: Any) -> int | None:
+    """Return a time in whole ms; without a zone it is UTC, and a number as text is ms, too."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]+([.][0-9]*)?([eE][+]?[0-9]+)?", value):
+        value = float(value)
     if isinstance(value, str):
         try:
-            moment = datetime.fromisoformat(value.strip())
+            moment = datetime.fromisoformat(value)
         except ValueError:
             return None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        value = moment.timestamp() * 1000
-    return _number(math.inf)(value)
+        value = (moment - EPOCH) / timedelta(milliseconds=1)
+    number = _number(math.inf)(value)
+    return None if number is None else math.floor(number)
 
 
 def _number(limit: float) -> Callable[[Any], float | None]:

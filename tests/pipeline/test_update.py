@@ -177,7 +177,7 @@ def test_operators_that_compute_the_same_keep_one_work() -> None:
     assert works == [3.0, 3.0, 9.0]
 
 
-@pytest.mark.parametrize("given", [{"work_ms": 1}])
+@pytest.mark.parametrize("given", [{"work_ms": 1}, {}])
 def test_one_of_two_equal_operators_measured(given: Entry) -> None:
     """Its value is that of both, given in the problem before or not."""
     rows = [{"application": "two", "operator": "tag", "work_ms": 4.0}]
@@ -302,6 +302,13 @@ def test_physical_links_in_a_matrix() -> None:
     assert (updated.added_links, updated.unlinked) == (0, 1)
 
 
+def test_a_link_of_one_direction_is_not_given_the_other() -> None:
+    """A matrix without the way back: probes of the way there don't invent it."""
+    document = network(nodes=2, delay_ms=[[0, 5], [None, 0]])
+    updated = update(document, links=[{"from": "a", "to": "b", "delay_ms": 4.0}])
+    assert updated.document["network"]["delay_ms"] == [[0, 4], [None, 0]]
+
+
 @pytest.mark.parametrize(
     ("fields", "together"),
     [
@@ -311,6 +318,7 @@ def test_physical_links_in_a_matrix() -> None:
         ({"links": [link("a", "b", 1)], "symmetric": False}, False),
         ({"delay_ms": [[0, 1], [1, 0]]}, True),
         ({"delay_ms": [[0, 1], [2, 0]]}, False),
+        ({"delay_ms": [[0, 1], [None, 0]]}, False),
         ({"delay_ms": [[0, 1], [2, 0]], "links": [link("b", "a", 1)]}, True),
         ({}, True),
     ],

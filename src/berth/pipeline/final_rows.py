@@ -5,13 +5,11 @@ A table that users see is a folder of links to such files, and of the rows that 
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from berth.pipeline.storage import aside, replace_folder
+from berth.pipeline.storage import aside, link_file, replace_folder
 
 MOST_FILES = 100
 """Of one table; more are made into few when the next rows come."""
@@ -30,7 +28,7 @@ class FinalRows:
             target = self._folder / table.name
             target.mkdir(parents=True, exist_ok=True)
             for number, file in enumerate(sorted(table.glob("*.parquet"))):
-                _link(file, target / f"{state:08d}-{number:05d}.parquet")
+                link_file(file, target / f"{state:08d}-{number:05d}.parquet")
 
     def crowded(self, table: str, since: int) -> DataFrame | None:
         """The rows of all files of a table since a state, if these are too many files."""
@@ -53,7 +51,7 @@ class FinalRows:
                 for file in place.glob("*.parquet"):
                     file.rename(place / f"open-{file.name}")
             for file in self._files(table, since):
-                _link(file, place / f"final-{file.name}")
+                link_file(file, place / f"final-{file.name}")
             replace_folder(place, folder)
         self._forget(table, since)
         if changing is None:
@@ -68,13 +66,3 @@ class FinalRows:
     def _forget(self, table: str, since: int) -> None:
         for file in set((self._folder / table).glob("*.parquet")) - set(self._files(table, since)):
             file.unlink()
-
-
-def _link(file: Path, target: Path) -> None:
-    """A second name for a file; a copy where the file system has no links."""
-    if target.exists():
-        return
-    try:
-        os.link(file, target)
-    except OSError:
-        shutil.copyfile(file, target)

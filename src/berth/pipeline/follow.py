@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -30,9 +30,9 @@ from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import edge_pieces, ends_of, merged_pieces, pieces_of, with_next
 from berth.pipeline.publish import Counts, Summary, Target, publish
 from berth.pipeline.smooth import latest
-from berth.pipeline.state import FINAL, PARTS, Notes, States
+from berth.pipeline.state import FINAL, PARTS, WINDOWED, Notes, States
 from berth.pipeline.sums import merged
-from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, Sums, finished, measure
+from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, Sums, finished, measured, reference_of
 
 MOST_FILES = 1000
 """Files of one batch."""
@@ -177,21 +177,24 @@ class _Follower:
         """From the state before and new files to the next state."""
         before = self._states.notes(state - 1)
         digests = self._digests(uris, before.watermark)
-        counts = before.counts + counts_of(digests.values())
-        notes = self._moved_on(before, counts)
-        followed = self._followed_beats(state - 1, digests).persist()
-        parts = self._parts(state - 1, digests, followed, notes.watermark)
-        final = self._closed_rows(state - 1, parts, before, notes)
-        newest = self._newest(state - 1, final)
-        if state == 1 or any(item.quarantine is not None for item in digests.values()):
-            final["quarantine"] = quarantine_of(self._session, digests.values())
-        notes = replace(notes, final_from=self._gather(state, final, before.final_from))
-        self._report("writing the state")
-        still_open = {name: opened(part, notes.open_from) for name, part in parts.items()}
-        self._states.write(state, notes, still_open | newest, final)
-        followed.unpersist()
-        for item in digests.values():
-            item.forget()
+        notes = self._moved_on(before, before.counts + counts_of(digests.values()))
+        closing = notes.open_from != before.open_from
+        with ExitStack() as until:
+            for item in digests.values():
+                until.callback(item.forget)
+            changed = self._changed_parts(state - 1, digests, notes.watermark, until)
+            parts = {name: changed.get(name, self._states.part(state - 1, name)) for name in PARTS}
+            final = {}
+            if closing:
+                notes = replace(notes, reference_mips=self._reference(parts, notes))
+                final = self._closed_rows(state - 1, parts, before, notes, until)
+                changed |= self._newest(state - 1, final)
+                changed |= {name: opened(parts[name], notes.open_from) for name in WINDOWED}
+            if state == 1 or any(item.quarantine is not None for item in digests.values()):
+                final["quarantine"] = quarantine_of(self._session, digests.values())
+            notes = replace(notes, final_from=self._gather(state, final, before.final_from))
+            self._report("writing the state")
+            self._states.write(state, notes, changed, final)
 
     def _digests(self, uris: list[str], watermark: int | None) -> dict[str, Digest]:
         paths: dict[str, list[Path]] = {}
@@ -216,49 +219,49 @@ class _Follower:
         watermark = max(counts.last - round(self._options.watermark_s * 1000), before.watermark or 0)
         window_ms = self._options.window_ms
         open_from = None if window_ms is None else watermark // window_ms * window_ms
-        return Notes(counts, watermark, open_from)
+        return replace(before, counts=counts, watermark=watermark, open_from=open_from)
 
-    def _followed_beats(self, state: int, digests: Mapping[str, Digest]) -> DataFrame:
-        beats = self._states.part(state, "beats")
-        if HEARTBEATS.name in digests:
-            new = digests[HEARTBEATS.name].beats
-            assert new is not None
-            beats = beats.unionByName(new)
-        return with_next(beats)
-
-    def _parts(
-        self, state: int, digests: Mapping[str, Digest], followed: DataFrame, watermark: int | None
+    def _changed_parts(
+        self, state: int, digests: Mapping[str, Digest], watermark: int | None, until: ExitStack
     ) -> dict[str, DataFrame]:
-        parts = {}
-        for folder in FOLDERS:
-            sums = self._states.part(state, folder.name)
-            if folder.name in digests:
-                sums = merged(sums.unionByName(digests[folder.name].sums), folder)
-            parts[folder.name] = sums
+        """The parts of a state that new records change."""
+        changed = {}
+        for name, item in digests.items():
+            sums = self._states.part(state, name).unionByName(item.sums)
+            changed[name] = merged(sums, item.folder)
+        if HEARTBEATS.name not in digests:
+            return changed
+        new = digests[HEARTBEATS.name].beats
+        assert new is not None
+        followed = with_next(self._states.part(state, "beats").unionByName(new)).persist()
+        until.callback(followed.unpersist)
         # no heartbeat from before the watermark counts any more: what lies before it is settled
         settled = F.coalesce(F.col("next") <= F.lit(watermark), F.lit(False))
         pieces = pieces_of(followed.where(settled), self._options.window_ms)
-        parts["pieces"] = merged_pieces(self._states.part(state, "pieces").unionByName(pieces))
-        parts["beats"] = followed.where(~settled).drop("next")
         ends = self._states.part(state, "ends").unionByName(ends_of(followed.drop("next")))
-        parts["ends"] = ends_of(ends)
-        return parts
+        return changed | {
+            "pieces": merged_pieces(self._states.part(state, "pieces").unionByName(pieces)),
+            "beats": followed.where(~settled).drop("next"),
+            "ends": ends_of(ends),
+        }
 
     def _closed_rows(
-        self, state: int, parts: Mapping[str, DataFrame], before: Notes, notes: Notes
+        self,
+        state: int,
+        parts: Mapping[str, DataFrame],
+        before: Notes,
+        notes: Notes,
+        until: ExitStack,
     ) -> dict[str, DataFrame]:
         """The rows of windows that no record can come to any more."""
-        if notes.open_from is None or notes.open_from == before.open_from:
-            return {}
         closed = F.col("window_end") <= F.timestamp_millis(F.lit(notes.open_from))
-        tables = self._tables(parts, state, notes.counts, before.open_from)
+        tables = self._tables(parts, state, replace(notes, open_from=before.open_from), until)
         return {name: table.where(closed) for name, table in tables.items()}
 
     def _newest(self, state: int, final: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
         """The newest averages of windows that are closed."""
-        newest = {name: self._states.part(state, f"newest-{name}") for name in TABLES}
-        newest |= {name: later(newest[name], rows, name) for name, rows in final.items()}
-        return {f"newest-{name}": rows for name, rows in newest.items()}
+        parts = {name: self._states.part(state, f"newest-{name}") for name in final}
+        return {f"newest-{name}": later(parts[name], rows, name) for name, rows in final.items()}
 
     def _gather(self, state: int, final: dict[str, DataFrame], since: Mapping[str, int]) -> dict[str, int]:
         """Put many small files of final rows together; says since which state a table's files count."""
@@ -270,8 +273,17 @@ class _Follower:
                 gathered[name] = state
         return gathered
 
+    def _reference(self, parts: Mapping[str, DataFrame], notes: Notes) -> float | None:
+        """The reference for speeds, for good once its window is closed."""
+        if notes.reference_mips is not None or self._options.reference_mips is not None:
+            return notes.reference_mips
+        found = reference_of(parts[HEARTBEATS.name], self._target.problem).first()
+        if found is None or found["window"] is None or found["window"] >= notes.open_from:
+            return None
+        return float(found["reference_mips"])
+
     def _tables(
-        self, parts: Mapping[str, DataFrame], seeds: int, counts: Counts, open_from: int | None
+        self, parts: Mapping[str, DataFrame], seeds: int, notes: Notes, until: ExitStack
     ) -> dict[str, DataFrame]:
         """The tables of what is open, with the averages of state `seeds` to go on from."""
         window_ms = self._options.window_ms
@@ -283,15 +295,20 @@ class _Follower:
         sums = Sums(
             parts["probes"],
             parts["heartbeats"],
-            opened(pieces, open_from),
+            opened(pieces, notes.open_from),
             parts["operators"],
             parts["streams"],
             window_ms is not None,
         )
-        measured = measure(sums, self._target.problem, self._options.reference_mips)
+        reference_mips = self._options.reference_mips or notes.reference_mips
+        tables = until.enter_context(measured(sums, self._target.problem, reference_mips))
         return {
             name: finished(
-                measured[name], name, self._options, counts.span, self._states.part(seeds, f"newest-{name}")
+                tables[name],
+                name,
+                self._options,
+                notes.counts.span,
+                self._states.part(seeds, f"newest-{name}"),
             )
             for name in TABLES
         }
@@ -302,12 +319,13 @@ class _Follower:
         notes = self._states.notes(state)
         self._final.take_over(state, self._states.folder(state) / FINAL)
         parts = {name: self._states.part(state, name) for name in PARTS}
-        tables = self._tables(parts, state, notes.counts, notes.open_from)
         newest = {}
-        for name in TABLES:
-            shown = self._final.show(name, self._out / name, notes.final_from.get(name, 0), tables[name])
-            assert shown is not None
-            newest[name] = later(parts[f"newest-{name}"], shown, name).toPandas()
+        with ExitStack() as until:
+            tables = self._tables(parts, state, notes, until)
+            for name in TABLES:
+                shown = self._final.show(name, self._out / name, notes.final_from.get(name, 0), tables[name])
+                assert shown is not None
+                newest[name] = later(parts[f"newest-{name}"], shown, name).toPandas()
         self._final.show("quarantine", self._out / "quarantine", notes.final_from.get("quarantine", 0))
         return publish(self._out, self._target, newest, notes.counts, ignored_entries(self._telemetry))
 

@@ -20,7 +20,7 @@ from berth.pipeline.publish import Counts, Summary, Target, newest_values, publi
 from berth.pipeline.records import QUARANTINE
 from berth.pipeline.storage import empty_table, remove_leftovers, write_table
 from berth.pipeline.sums import SCHEMAS
-from berth.pipeline.tables import TABLES, Sums, finished, measure
+from berth.pipeline.tables import TABLES, Sums, finished, measured
 
 Report = Callable[[str], None]
 FOLLOW_STATE = ".follow"
@@ -55,10 +55,11 @@ def ingest(
     counts = counts_of(digests.values())
     report("quarantine")
     write_table(quarantine_of(session, digests.values()), out / "quarantine")
-    measured = measure(_sums(session, digests, options), target.problem, options.reference_mips)
-    for name in TABLES:
-        report(f"table {name}")
-        write_table(finished(measured[name], name, options, counts.span), out / name)
+    sums = _sums(session, digests, options)
+    with measured(sums, target.problem, options.reference_mips) as tables:
+        for name in TABLES:
+            report(f"table {name}")
+            write_table(finished(tables[name], name, options, counts.span), out / name)
     for item in digests.values():
         item.forget()
     report("problem")

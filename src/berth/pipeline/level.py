@@ -80,7 +80,7 @@ def _bucket_variance() -> Column:
 
 
 def _from_logarithm(logarithm: Column) -> Column:
-    """E to the power of it, to eight digits that matter: the units give no more; 0 at the smallest level."""
+    """The value to eight digits that matter, since the units give no more; 0 at the smallest level."""
     value = F.exp(logarithm)
     scale = F.pow(F.lit(10.0), 7 - F.floor(F.log10(value)))
     return F.when(value > SMALLEST * 1.001, F.rint(value * scale) / scale).otherwise(0.0)

@@ -47,7 +47,7 @@ def with_next(beats: DataFrame) -> DataFrame:
 def pieces_of(followed: DataFrame, window_ms: int | None) -> DataFrame:
     """The times between heartbeats and the `next` ones."""
     gaps = followed.where(F.col("next") > F.col("ts"))
-    return _pieces(gaps.withColumn("edge", F.lit(False)), window_ms)
+    return merged_pieces(_cut(gaps.withColumn("edge", F.lit(False)), window_ms))
 
 
 def merged_pieces(pieces: DataFrame) -> DataFrame:
@@ -64,10 +64,11 @@ def edge_pieces(ends: DataFrame, window_ms: int | None) -> DataFrame:
     )
     after = known.select("node", "last.ts", "last.up", F.col("feed_last").alias("next"))
     gaps = before.unionByName(after).where(F.col("next") > F.col("ts"))
-    return _pieces(gaps.withColumn("edge", F.lit(True)), window_ms)
+    return _cut(gaps.withColumn("edge", F.lit(True)), window_ms)
 
 
-def _pieces(gaps: DataFrame, window_ms: int | None) -> DataFrame:
+def _cut(gaps: DataFrame, window_ms: int | None) -> DataFrame:
+    """Gaps as pieces, cut at the ends of windows."""
     start, end = F.col("ts"), F.col("next")
     if window_ms is None:
         gaps = gaps.withColumn("window", F.lit(0).cast("bigint"))
@@ -75,7 +76,7 @@ def _pieces(gaps: DataFrame, window_ms: int | None) -> DataFrame:
         windows = F.sequence(window_of(start, window_ms), window_of(end - 1, window_ms), F.lit(window_ms))
         gaps = gaps.withColumn("window", F.explode(windows))
         start, end = F.greatest(start, F.col("window")), F.least(end, F.col("window") + window_ms)
-    cut = gaps.select(
+    return gaps.select(
         "window",
         "node",
         "up",
@@ -83,34 +84,35 @@ def _pieces(gaps: DataFrame, window_ms: int | None) -> DataFrame:
         (start - F.col("ts")).alias("offset"),
         (end - start).alias("length"),
         "edge",
+        F.lit(1).cast("bigint").alias("n"),
     )
-    return cut.groupBy(*PIECE_KEYS).agg(F.count(F.lit(1)).alias("n"))
 
 
 def availability_of(pieces: DataFrame, windowed: bool) -> DataFrame:
     """window, node, interval_ms, availability; null where nothing tells how long a silence may be."""
-    least = LEAST_GAPS if windowed else 1
+    keys = ["window", "node"]
     # the edges of the feed and what a window only sees the rest of don't tell a node's interval
-    whole = pieces.where(~F.col("edge") & (F.col("offset") == 0))
-    intervals = (
-        whole.groupBy("window", "node")
-        .agg(F.percentile("gap", F.lit(0.5), F.col("n")).alias("own_interval"), F.sum("n").alias("gaps"))
-        .where(F.col("gaps") >= least)
-        .drop("gaps")
+    tells = ~F.col("edge") & (F.col("offset") == 0)
+    intervals = pieces.groupBy(*keys).agg(
+        F.percentile(F.when(tells, F.col("gap")), F.lit(0.5), F.col("n")).alias("own"),
+        F.sum(F.when(tells, F.col("n"))).alias("gaps"),
+        F.min("offset").alias("offset"),
     )
-    usual = intervals.groupBy("window").agg(F.percentile("own_interval", F.lit(0.5)).alias("usual_interval"))
-    anywhere = intervals.agg(F.percentile("own_interval", F.lit(0.5)).alias("any_interval"))
-    interval = F.coalesce("own_interval", "usual_interval", "any_interval")
-    timed = (
-        pieces.join(intervals, ["window", "node"], "left")
-        .join(F.broadcast(usual), "window", "left")
-        .crossJoin(F.broadcast(anywhere))
-        .withColumn("interval_ms", interval)
-    )
+    enough = F.when(F.col("gaps") >= (LEAST_GAPS if windowed else 1), F.col("own"))
+    usual = F.percentile(enough, F.lit(0.5)).over(Window.partitionBy("window"))
+    # a window that a silence fills has no gap to tell the interval: it is as long as it takes
+    silent = F.when(F.col("offset") > 0, 0.0)
+    intervals = intervals.select(*keys, F.coalesce(enough, usual, "own", silent).alias("interval_ms"))
     up_ms = F.sum(F.col("n") * F.when(F.col("up"), _up_ms(F.col("interval_ms"))).otherwise(0.0))
-    return timed.groupBy("window", "node").agg(
-        F.first("interval_ms").alias("interval_ms"),
-        F.when(F.count("interval_ms") > 0, up_ms / F.sum(F.col("n") * F.col("length"))).alias("availability"),
+    return (
+        pieces.join(intervals, keys)
+        .groupBy(*keys)
+        .agg(
+            F.first("interval_ms").alias("interval_ms"),
+            F.when(F.count("interval_ms") > 0, up_ms / F.sum(F.col("n") * F.col("length"))).alias(
+                "availability"
+            ),
+        )
     )
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.outages import BEATS, ENDS, PIECES
 from berth.pipeline.publish import Counts
-from berth.pipeline.storage import aside, empty_table, replace_folder
+from berth.pipeline.storage import aside, empty_table, link_folder, replace_folder
 from berth.pipeline.sums import SCHEMAS
 from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES
 
@@ -43,6 +43,9 @@ PARTS = {
 more, the heartbeats after them, every node's first and last heartbeat, and the newest averages of closed
 windows."""
 
+WINDOWED = (PROBES.name, HEARTBEATS.name, OPERATORS.name, STREAMS.name, "pieces")
+"""The parts that have windows, and lose those that are closed."""
+
 FINAL = "final"
 """The folder of a state that has the rows which became final with it, by table."""
 
@@ -58,6 +61,8 @@ class Notes:
     """Epoch milliseconds; a record from before this comes too late."""
     open_from: int | None = None
     """The start of the first window that is not closed; None: none was ever closed."""
+    reference_mips: float | None = None
+    """What a node of speed 1 has, once the window that decides it is closed."""
     final_from: dict[str, int] = field(default_factory=dict)
     """Since which state the files of final rows count, by table; those from before were put together."""
 
@@ -102,11 +107,14 @@ class States:
         parts: Mapping[str, DataFrame],
         final: Mapping[str, DataFrame],
     ) -> None:
-        """Write a state: its parts, and the rows that became final with it, by table."""
+        """Write a state: the parts that are not those of the state before, and the rows that became final."""
         target = self.folder(number)
         target.parent.mkdir(parents=True, exist_ok=True)
         with aside(target) as place:
             (place / FINAL).mkdir(parents=True)
+            for name in PARTS.keys() - parts.keys():
+                if (self.folder(number - 1) / name).exists():
+                    link_folder(self.folder(number - 1) / name, place / name)
             for name, part in ({**parts} | {f"{FINAL}/{name}": rows for name, rows in final.items()}).items():
                 part.write.parquet(str(place / name))
             (place / _NOTES).write_text(json.dumps(asdict(notes)))

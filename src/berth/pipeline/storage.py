@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -42,6 +43,23 @@ def replace_folder(place: Path, folder: Path) -> None:
         if folder.exists():
             folder.rename(old)
         place.rename(folder)
+
+
+def link_folder(folder: Path, target: Path) -> None:
+    """Give a folder's Parquet files a second name in another folder."""
+    target.mkdir(parents=True)
+    for file in folder.glob("*.parquet"):
+        link_file(file, target / file.name)
+
+
+def link_file(file: Path, target: Path) -> None:
+    """Give a file a second name; a copy where the file system has no links."""
+    try:
+        os.link(file, target)
+    except FileExistsError:
+        return
+    except OSError:
+        shutil.copyfile(file, target)
 
 
 def remove_leftovers(parent: Path, names: tuple[str, ...]) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -53,7 +56,7 @@ def finished(
     """A measured table as users see it: with smoothed columns, and with the times of its windows.
 
     Args:
-        table: from `measure`.
+        table: from `measured`.
         name: which table it is.
         options: the windows' length and the weight of a new one.
         span: the feed's first and last record, where there is one window over all of it.
@@ -73,16 +76,22 @@ def finished(
     ).sortWithinPartitions("window_start", *keys)
 
 
-def measure(sums: Sums, problem: Problem, reference_mips: float | None) -> dict[str, DataFrame]:
+@contextmanager
+def measured(sums: Sums, problem: Problem, reference_mips: float | None) -> Iterator[dict[str, DataFrame]]:
     """The tables without their smoothed columns: `window`, keys, measures and the number of samples."""
-    speeds = speeds_of(sums.heartbeats, problem, reference_mips)
+    pieces = sums.pieces.persist()
+    speeds = speeds_of(sums.heartbeats, problem, reference_mips).persist()
     streams = streams_table(sums.streams)
-    return {
-        "links": links_table(sums.probes, problem),
-        "nodes": nodes_table(sums, speeds),
-        "operators": operators_table(sums.operators, speeds, streams, problem),
-        "streams": streams,
-    }
+    try:
+        yield {
+            "links": links_table(sums.probes, problem),
+            "nodes": nodes_table(sums, speeds),
+            "operators": operators_table(sums.operators, speeds, streams, problem),
+            "streams": streams,
+        }
+    finally:
+        speeds.unpersist()
+        pieces.unpersist()
 
 
 def links_table(probes: DataFrame, problem: Problem) -> DataFrame:
@@ -105,9 +114,7 @@ def pooled(problem: Problem) -> bool:
     if not problem.network.symmetric:
         return False
     delay = problem.network.table.delay_ms
-    there = delay == delay  # not NaN
-    both = there & there.T
-    return bool((delay[both] == delay.T[both]).all())
+    return np.array_equal(delay, delay.T, equal_nan=True)
 
 
 def _one_way(probes: DataFrame, problem: Problem) -> DataFrame:
@@ -141,14 +148,14 @@ def _one_way(probes: DataFrame, problem: Problem) -> DataFrame:
 
 def nodes_table(sums: Sums, speeds: DataFrame) -> DataFrame:
     """Availability from the heartbeats' times; speed and run queue from those of a node that is up."""
-    up = sums.heartbeats.where("up")
-    queues = up.groupBy("window", "node").agg((F.sum("run_queue") / F.sum("records")).alias("run_queue"))
-    counts = sums.heartbeats.groupBy("window", "node").agg(F.sum("records").alias("samples"))
+    up = {name: F.sum(F.when(F.col("up"), F.col(name))) for name in ("run_queue", "records")}
+    counts = sums.heartbeats.groupBy("window", "node").agg(
+        F.sum("records").alias("samples"), F.try_divide(up["run_queue"], up["records"]).alias("run_queue")
+    )
     return (
         availability_of(sums.pieces, sums.windowed)
         .join(counts, ["window", "node"], "full")
         .join(speeds, ["window", "node"], "left")
-        .join(queues, ["window", "node"], "left")
         .select(
             "window",
             "node",
@@ -164,23 +171,41 @@ def nodes_table(sums: Sums, speeds: DataFrame) -> DataFrame:
 
 def speeds_of(heartbeats: DataFrame, problem: Problem, reference_mips: float | None) -> DataFrame:
     """Mips and speed of every node that said how fast it is while it was up."""
+    mips = _mips(heartbeats)
+    if reference_mips is None:
+        speed = F.col("mips") / F.col("reference_mips")
+        reference = reference_of(heartbeats, problem).select("reference_mips")
+        mips = mips.crossJoin(F.broadcast(reference))
+    else:
+        speed = F.col("mips") / reference_mips
+    possible = F.when(speed.between(SLOWEST, FASTEST), speed)
+    return mips.select("window", "node", "mips", possible.alias("speed"))
+
+
+def _mips(heartbeats: DataFrame) -> DataFrame:
     levels = with_level(heartbeats.where("up"), ["window", "node"]).where(F.col("level") > 0)
-    mips = levels.select("window", "node", F.col("level").alias("mips"))
-    given = _given_speeds(mips.sparkSession, problem)
-    if reference_mips is not None:
-        return _sensible(mips.withColumn("speed", F.col("mips") / reference_mips))
-    ratios = mips.join(F.broadcast(given), "node").withColumn("ratio", F.col("mips") / F.col("given_speed"))
-    reference = ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
-    speed = F.col("mips") / F.col("reference_mips")
-    return _sensible(
-        mips.join(F.broadcast(reference), "window").select("window", "node", "mips", speed.alias("speed"))
+    return levels.select("window", "node", F.col("level").alias("mips"))
+
+
+def reference_of(heartbeats: DataFrame, problem: Problem) -> DataFrame:
+    """One row: the `reference_mips` of a node of speed 1, and the `window` that it is from.
+
+    It is the median over the nodes of mips / the problem's speed.
+
+    With windows the first one decides. A reference of its own for each window would change all speeds
+    whenever a node is silent for a while, and one over all windows would change those of windows that are
+    closed.
+    """
+    given = _given_speeds(heartbeats.sparkSession, problem)
+    ratios = (
+        _mips(heartbeats)
+        .join(F.broadcast(given), "node")
+        .withColumn("ratio", F.col("mips") / F.col("given_speed"))
     )
-
-
-def _sensible(speeds: DataFrame) -> DataFrame:
-    """Without speeds that no problem can have."""
-    possible = F.col("speed").between(SLOWEST, FASTEST)
-    return speeds.withColumn("speed", F.when(possible, F.col("speed")))
+    by_window = ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
+    return by_window.agg(
+        F.min("window").alias("window"), F.min_by("reference_mips", "window").alias("reference_mips")
+    )
 
 
 def operators_table(

@@ -111,7 +111,7 @@ def _update_operators(changes: _Changes, table: pd.DataFrame) -> None:
             operator["work_ms"] = work[key]
         if key in selectivity:
             operator["selectivity"] = selectivity[key]
-    _agree(changes, "work_ms", work)
+    _agree(changes, "work_ms", work, only_given=False)
     changes.missing(
         "work_ms of operators", ("/".join(key) for key, _ in _operators(changes.document) if key not in work)
     )
@@ -129,7 +129,9 @@ def _operators(document: Document) -> Iterable[tuple[tuple[str, str], Document]]
             yield (application["name"], operator["name"]), operator
 
 
-def _agree(changes: _Changes, target: str, values: dict[tuple[str, str], float]) -> None:
+def _agree(
+    changes: _Changes, target: str, values: dict[tuple[str, str], float], only_given: bool = True
+) -> None:
     """Operators that compute the same thing have one value: the mean of what was measured of them."""
     if not changes.problem.sharing_keys.possible:
         return
@@ -140,8 +142,8 @@ def _agree(changes: _Changes, target: str, values: dict[tuple[str, str], float])
         groups.setdefault(group, []).append(number)
     for members in groups.values():
         known = [values[operators[number][0]] for number in members if operators[number][0] in values]
-        if len(members) > 1 and known and all(target in operators[number][1] for number in members):
-            for number in members:
+        for number in members if len(members) > 1 and known else ():
+            if target in operators[number][1] or not only_given:
                 operators[number][1][target] = float(np.mean(known))
 
 

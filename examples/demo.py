@@ -1,7 +1,11 @@
-"""Tag-and-Count on eight nodes: solve it three ways, compare, check, draw. `make demo` runs this."""
+"""Tag-and-Count on eight nodes: solve it three ways, compare, check, draw; then measure it on Spark.
+
+`make demo` runs this. `--no-spark` leaves out what needs Java: the second half, in demo_telemetry.py.
+"""
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
 from collections import Counter
@@ -24,6 +28,9 @@ FASTEST, STEADIEST, DEALT = "fastest", "most-available", "round-robin"
 
 def main() -> None:
     """Run the demo; its files go into a folder of the current directory."""
+    parser = argparse.ArgumentParser(description="Solve, compare, check, draw and measure an example.")
+    parser.add_argument("--no-spark", action="store_true", help="leave out what needs Java")
+    chosen = parser.parse_args()
     problem = berth.load(PROBLEM)
     out.print(f"Problem: {_sizes(problem)} ({escape(PROBLEM.name)})", soft_wrap=True)
     plans = solve(problem)
@@ -34,6 +41,8 @@ def main() -> None:
     _heading("The fastest plan")
     out.print(render(problem, plans[FASTEST]))
     write(problem, plans)
+    if not chosen.no_spark:
+        measure(plans[FASTEST])
     print_next_steps()
 
 
@@ -81,6 +90,17 @@ def write(problem: berth.Problem, plans: dict[str, berth.Plan]) -> None:
     _heading(f"Written to {FOLDER}/")
     for name in plans:
         out.print(f"{name}.json  {name}.png  {name}.svg")
+
+
+def measure(fastest: berth.Plan) -> None:
+    """Sample telemetry, take it in and solve what it says; end the demo where Spark can't start."""
+    # imported here: the first half doesn't wait for Spark
+    from demo_telemetry import run
+
+    try:
+        run(PROBLEM, fastest, FOLDER)
+    except berth.BadInput as error:
+        sys.exit("\n".join([*error.mistakes, "without Spark: demo.py --no-spark"]))
 
 
 def print_next_steps() -> None:

@@ -1,6 +1,7 @@
 """What the documentation promises: everything is in it, and its examples are true."""
 
 import doctest
+import importlib
 import json
 import os
 import re
@@ -11,21 +12,26 @@ from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import typer
 
 import berth
+from berth.cli import entry, output
 from berth.cli.app import app
 from berth.evaluation import METRICS
 from berth.files import PLAN_SCHEMA, PROBLEM_SCHEMA, load
 from berth.policies import policy_names
+from berth.spark import SparkSession
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "examples" / "README.md", *DOCS.rglob("*.md")]
 README = (ROOT / "README.md").read_text()
-ENVIRONMENT = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+# commands run in folders of their own, so a relative PYTHONPATH would lead them nowhere
+SOURCES = os.pathsep.join([str(Path(berth.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+ENVIRONMENT = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": SOURCES}
 GROUP: Any = typer.main.get_command(app)
 
 
@@ -133,6 +139,23 @@ def test_first_example_of_the_readme(tmp_path: Path) -> None:
     assert (plan["status"], plan["objective"]) == ("optimal", 63)
 
 
+def test_measured_example_of_the_readme(
+    spark: SparkSession, beside_examples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commands there print what is written below them, and their tables can be read as we say."""
+    output.out.width = 100
+    for part in blocks(README, "console")[1].split("$ berth ")[1:]:
+        shown = lines(part)
+        command, _, most = shown[0].partition(" | head -")
+        with pytest.raises(SystemExit) as stopped, patch.object(sys, "argv", ["berth", *command.split()]):
+            entry.main()
+        printed = lines(capsys.readouterr().out)
+        assert (stopped.value.code, printed[: int(most) if most else None]) == (0, shown[1:])
+    (example,) = blocks((DOCS / "telemetry.md").read_text(), "python")
+    exec(compile(example, "telemetry.md", "exec"), {})
+    assert capsys.readouterr().out.count("│ probes ") == 3
+
+
 @pytest.mark.parametrize("latest", [30, 50])
 def test_infeasible_examples(latest: int, tmp_path: Path) -> None:
     """The clashes that README and start page show are those that berth finds."""
@@ -167,7 +190,7 @@ def test_a_policy_of_your_own() -> None:
 def test_demo(tmp_path: Path) -> None:
     """It runs anywhere in a few seconds, writes its files, and prints the tables of the README."""
     started = time.monotonic()
-    command = [sys.executable, str(ROOT / "examples" / "demo.py")]
+    command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--no-spark"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, check=True)
     assert time.monotonic() - started < 15
     written = {path.name for path in (tmp_path / "demo-output").iterdir()}
@@ -176,3 +199,29 @@ def test_demo(tmp_path: Path) -> None:
     shown = next(block for block in blocks(README, "") if block.startswith("Where the operators run"))
     assert "\n".join(lines(shown)) in "\n".join(lines(done.stdout))
     assert done.stdout.count("nothing is broken") == 3
+
+
+def test_demo_on_spark(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is measured from the example's telemetry is near the truth, and so is its plan."""
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    problem = ROOT / "examples" / "tag-and-count.yaml"
+    truth = load(problem)
+    fastest = berth.solve(truth)
+    folder = tmp_path / "demo-output"
+    importlib.import_module("demo_telemetry").run(problem, fastest, folder)
+    printed = capsys.readouterr().out
+    off = {
+        name: float(share) for name, share in re.findall(r"^(\w+) of \w+ +([\d.]+) ", printed, re.MULTILINE)
+    }
+    most = {"delays": 3.0, "speeds": 3.0, "rates": 1.0, "work": 3.0, "availabilities": 0.5}
+    assert off.keys() == most.keys()
+    assert [name for name in most if off[name] > most[name]] == []
+    held = json.loads((folder / "telemetry" / "_truth.json").read_text())["folders"].values()
+    assert f"{sum(kind['garbage'] for kind in held):,} in quarantine" in printed
+    shown = next(block for block in blocks(README, "") if block.startswith("How far off"))
+    assert "\n".join(lines(shown)) in "\n".join(lines(printed))
+    measured = berth.evaluate(truth, berth.load_plan(folder / "measured.json"))
+    assert measured.violations == ()
+    assert measured.metrics["response_time_ms"] < 1.03 * fastest.metrics["response_time_ms"]

@@ -13,6 +13,7 @@ import pytest
 
 from berth.files import load
 from berth.model import BadInput
+from berth.pipeline import checks
 from berth.pipeline.ingest import ingest
 from berth.pipeline.options import IngestOptions
 from berth.spark import SparkSession
@@ -252,27 +253,22 @@ def test_the_newest_average_goes_into_the_problem(windowed: Ingested) -> None:
         assert links[ends] == pytest.approx(value, rel=1e-12)
 
 
-def test_nothing_to_read(spark: SparkSession, tmp_path: Path) -> None:
-    """Folders without files: empty tables that can be read, and the problem as it was."""
-    (tmp_path / "telemetry" / "probes").mkdir(parents=True)
-    (tmp_path / "telemetry" / "streams").mkdir()
-    result = run_ingest(spark, tmp_path / "telemetry", tmp_path / "out")
-    for name in TABLES:
-        assert len(result.table(name)) == 0
-    assert result.problem == PROBLEM
-    assert result.report["unmeasured"]["availability of nodes"]["count"] == len(PROBLEM["network"]["nodes"])
-
-
 def directed(spark: SparkSession, folder: Path) -> Ingested:
+    """A network whose directions differ, with a feed of one moment and some unknown names."""
     network = {**PROBLEM["network"], "symmetric": False}
-    records = [probe(rtt_ms=20), probe(**{"from": "paris", "to": "rome"}, rtt_ms=40)]
-    write_feed(folder / "telemetry", {"probes": records, "heartbeats": [heartbeat()]})
+    records = [probe(rtt_ms=20), probe(**{"from": "paris", "to": "rome"}, rtt_ms=40), probe(to="nobody")]
+    write_feed(folder / "telemetry", {"probes": records, "heartbeats": [heartbeat(), heartbeat(node="x")]})
     return run_ingest(spark, folder / "telemetry", folder / "out", {**PROBLEM, "network": network})
 
 
-def test_directions_and_a_single_heartbeat(spark: SparkSession, tmp_path: Path) -> None:
-    """Without symmetry each direction has its delay; a feed of one moment has no availability."""
+def test_small_feeds(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each direction has its delay; one moment has no availability; names are found by a join, too.
+
+    A second run, without any record, takes the place of the first: empty tables, the problem as it was.
+    """
+    monkeypatch.setattr(checks, "_MOST_LITERALS", 2)
     result = directed(spark, tmp_path)
+    columns = {name: list(result.table(name).columns) for name in TABLES}
     assert {ends: row["delay_ms"] for ends, row in result.links().items()} == {
         ("rome", "paris"): pytest.approx(10),
         ("paris", "rome"): pytest.approx(20),
@@ -280,6 +276,15 @@ def test_directions_and_a_single_heartbeat(spark: SparkSession, tmp_path: Path) 
     rome = result.nodes()["rome"]
     assert (rome["availability"], rome["speed"], rome["run_queue"]) == (None, 1.0, 1.0)
     assert "rome" in result.report["unmeasured"]["availability of nodes"]["names"]
+    assert sorted(row[3] for row in result.quarantine()) == ["node: unknown node", "to: unknown node"]
+    for file in (tmp_path / "telemetry").rglob("*.jsonl"):
+        file.unlink()
+    again = run_ingest(spark, tmp_path / "telemetry", tmp_path / "out")
+    for name in TABLES:
+        assert len(again.table(name)) == 0
+        assert list(again.table(name).columns) == columns[name]
+    assert again.problem == PROBLEM
+    assert again.report["unmeasured"]["availability of nodes"]["count"] == len(PROBLEM["network"]["nodes"])
 
 
 def refused(telemetry: Path, out: Path, problem: Path) -> tuple[str, ...]:

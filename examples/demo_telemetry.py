@@ -65,8 +65,8 @@ def print_summary(summary: Summary) -> None:
         f"{counts.total:,} records taken in; {aside:,} in quarantine, for {len(reasons)} reasons, such as"
     )
     table = plain_table("folder", "reason", "records", right=(2,))
-    for folder, found in counts.quarantined.items():
-        reason, number = max(found.items(), key=lambda item: item[1])
+    for folder in (name for name in counts.files if name in counts.quarantined):
+        reason, number = max(counts.quarantined[folder].items(), key=lambda item: item[1])
         table.add_row(folder, escape(reason), f"{number:,}")
     out.print(table)
 

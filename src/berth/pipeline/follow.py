@@ -27,7 +27,7 @@ from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.final_rows import FinalRows
 from berth.pipeline.ingest import FOLLOW_STATE, Report, counts_of, now_ms, prepare, quarantine_of
 from berth.pipeline.options import IngestOptions
-from berth.pipeline.outages import edge_pieces, ends_of, merged_pieces, pieces_of, with_next
+from berth.pipeline.outages import Windows, edge_pieces, ends_of, merged_pieces, pieces_of, with_next
 from berth.pipeline.publish import Counts, Summary, Target, publish
 from berth.pipeline.smooth import latest
 from berth.pipeline.state import FINAL, PARTS, WINDOWED, Notes, States
@@ -237,7 +237,8 @@ class _Follower:
         until.callback(followed.unpersist)
         # no heartbeat from before the watermark counts any more: what lies before it is settled
         settled = F.coalesce(F.col("next") <= F.lit(watermark), F.lit(False))
-        pieces = pieces_of(followed.where(settled), self._options.window_ms)
+        windows = Windows.of(changed[HEARTBEATS.name], self._options.window_ms)
+        pieces = pieces_of(followed.where(settled), windows)
         ends = self._states.part(state, "ends").unionByName(ends_of(followed.drop("next")))
         return changed | {
             "pieces": merged_pieces(self._states.part(state, "pieces").unionByName(pieces)),
@@ -286,11 +287,11 @@ class _Follower:
         self, parts: Mapping[str, DataFrame], seeds: int, notes: Notes, until: ExitStack
     ) -> dict[str, DataFrame]:
         """The tables of what is open, with the averages of state `seeds` to go on from."""
-        window_ms = self._options.window_ms
+        windows = Windows.of(parts[HEARTBEATS.name], self._options.window_ms)
         pieces = (
             parts["pieces"]
-            .unionByName(pieces_of(with_next(parts["beats"]), window_ms))
-            .unionByName(edge_pieces(parts["ends"], window_ms))
+            .unionByName(pieces_of(with_next(parts["beats"]), windows))
+            .unionByName(edge_pieces(parts["ends"], windows))
         )
         sums = Sums(
             parts["probes"],
@@ -298,7 +299,7 @@ class _Follower:
             opened(pieces, notes.open_from),
             parts["operators"],
             parts["streams"],
-            window_ms is not None,
+            self._options.window_ms is not None,
         )
         reference_mips = self._options.reference_mips or notes.reference_mips
         tables = until.enter_context(measured(sums, self._target.problem, reference_mips))

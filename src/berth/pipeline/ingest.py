@@ -15,7 +15,7 @@ from berth.pipeline.digest import Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.options import IngestOptions
-from berth.pipeline.outages import PIECES, edge_pieces, ends_of, pieces_of, with_next
+from berth.pipeline.outages import PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
 from berth.pipeline.publish import Counts, Summary, Target, newest_values, publish
 from berth.pipeline.records import QUARANTINE
 from berth.pipeline.storage import empty_table, remove_leftovers, write_table
@@ -110,8 +110,9 @@ def _sums(session: SparkSession, digests: Mapping[str, Digest], options: IngestO
     if HEARTBEATS.name in digests:
         beats = digests[HEARTBEATS.name].beats
         assert beats is not None
-        inner = pieces_of(with_next(beats), options.window_ms)
-        pieces = inner.unionByName(edge_pieces(ends_of(beats), options.window_ms))
+        windows = Windows.of(sums(HEARTBEATS.name), options.window_ms)
+        inner = pieces_of(with_next(beats), windows)
+        pieces = inner.unionByName(edge_pieces(ends_of(beats), windows))
     return Sums(
         sums(PROBES.name),
         sums(HEARTBEATS.name),

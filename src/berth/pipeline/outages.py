@@ -11,6 +11,8 @@ end, when the node's interval is known.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -21,6 +23,9 @@ LONGEST_SILENCE = 3
 
 LEAST_GAPS = 3
 """That a window must have of a node to say what its interval is; over all time one is enough."""
+
+MOST_WINDOWS = 100
+"""That a gap is cut into by listing them all."""
 
 PIECE_KEYS = ("window", "node", "up", "gap", "offset", "length", "edge")
 PIECES = (
@@ -44,10 +49,23 @@ def with_next(beats: DataFrame) -> DataFrame:
     return beats.withColumn("next", F.lead("ts").over(order))
 
 
-def pieces_of(followed: DataFrame, window_ms: int | None) -> DataFrame:
+@dataclass(frozen=True)
+class Windows:
+    """The windows of a feed: their length, and those that have heartbeats. No others are looked at."""
+
+    length_ms: int | None
+    starts: DataFrame
+
+    @classmethod
+    def of(cls, heartbeats: DataFrame, length_ms: int | None) -> Windows:
+        """The windows that have sums."""
+        return cls(length_ms, heartbeats.select("window").distinct())
+
+
+def pieces_of(followed: DataFrame, windows: Windows) -> DataFrame:
     """The times between heartbeats and the `next` ones."""
     gaps = followed.where(F.col("next") > F.col("ts"))
-    return merged_pieces(_cut(gaps.withColumn("edge", F.lit(False)), window_ms))
+    return merged_pieces(_cut(gaps.withColumn("edge", F.lit(False)), windows))
 
 
 def merged_pieces(pieces: DataFrame) -> DataFrame:
@@ -55,7 +73,7 @@ def merged_pieces(pieces: DataFrame) -> DataFrame:
     return pieces.groupBy(*PIECE_KEYS).agg(F.sum("n").alias("n"))
 
 
-def edge_pieces(ends: DataFrame, window_ms: int | None) -> DataFrame:
+def edge_pieces(ends: DataFrame, windows: Windows) -> DataFrame:
     """The times before each node's first and after its last heartbeat, within the feed."""
     feed = ends.agg(F.min("first.ts").alias("feed_first"), F.max("last.ts").alias("feed_last"))
     known = ends.crossJoin(F.broadcast(feed))
@@ -64,18 +82,17 @@ def edge_pieces(ends: DataFrame, window_ms: int | None) -> DataFrame:
     )
     after = known.select("node", "last.ts", "last.up", F.col("feed_last").alias("next"))
     gaps = before.unionByName(after).where(F.col("next") > F.col("ts"))
-    return _cut(gaps.withColumn("edge", F.lit(True)), window_ms)
+    return _cut(gaps.withColumn("edge", F.lit(True)), windows)
 
 
-def _cut(gaps: DataFrame, window_ms: int | None) -> DataFrame:
+def _cut(gaps: DataFrame, windows: Windows) -> DataFrame:
     """Gaps as pieces, cut at the ends of windows."""
-    start, end = F.col("ts"), F.col("next")
-    if window_ms is None:
+    start, end, length_ms = F.col("ts"), F.col("next"), windows.length_ms
+    if length_ms is None:
         gaps = gaps.withColumn("window", F.lit(0).cast("bigint"))
     else:
-        windows = F.sequence(window_of(start, window_ms), window_of(end - 1, window_ms), F.lit(window_ms))
-        gaps = gaps.withColumn("window", F.explode(windows))
-        start, end = F.greatest(start, F.col("window")), F.least(end, F.col("window") + window_ms)
+        gaps = _in_windows(gaps, length_ms, windows.starts)
+        start, end = F.greatest(start, F.col("window")), F.least(end, F.col("window") + length_ms)
     return gaps.select(
         "window",
         "node",
@@ -88,6 +105,19 @@ def _cut(gaps: DataFrame, window_ms: int | None) -> DataFrame:
     )
 
 
+def _in_windows(gaps: DataFrame, length_ms: int, starts: DataFrame) -> DataFrame:
+    """A row for each gap and window that it has a part in."""
+    first, last = window_of(F.col("ts"), length_ms), window_of(F.col("next") - 1, length_ms)
+    known = F.broadcast(starts)
+    few = last - first <= MOST_WINDOWS * length_ms
+    listed = F.explode(F.sequence(first, last, F.lit(length_ms)))
+    short = gaps.where(few).withColumn("window", listed).join(known, "window", "left_semi")
+    # a clock that was wrong by years makes a gap of millions of windows: only those that exist are looked at
+    bounds = gaps.where(~few).select("*", first.alias("first_window"), last.alias("last_window"))
+    long = bounds.join(known, F.col("window").between(F.col("first_window"), F.col("last_window")))
+    return short.unionByName(long.select(*short.columns))
+
+
 def availability_of(pieces: DataFrame, windowed: bool) -> DataFrame:
     """window, node, interval_ms, availability; null where nothing tells how long a silence may be."""
     keys = ["window", "node"]
@@ -96,13 +126,16 @@ def availability_of(pieces: DataFrame, windowed: bool) -> DataFrame:
     intervals = pieces.groupBy(*keys).agg(
         F.percentile(F.when(tells, F.col("gap")), F.lit(0.5), F.col("n")).alias("own"),
         F.sum(F.when(tells, F.col("n"))).alias("gaps"),
+        F.min(F.when(tells, F.col("gap"))).cast("double").alias("shortest"),
         F.min("offset").alias("offset"),
     )
     enough = F.when(F.col("gaps") >= (LEAST_GAPS if windowed else 1), F.col("own"))
-    usual = F.percentile(enough, F.lit(0.5)).over(Window.partitionBy("window"))
+    likely = F.coalesce(enough, F.col("shortest"))
+    usual = F.percentile(likely, F.lit(0.5)).over(Window.partitionBy("window"))
     # a window that a silence fills has no gap to tell the interval: it is as long as it takes
     silent = F.when(F.col("offset") > 0, 0.0)
-    intervals = intervals.select(*keys, F.coalesce(enough, usual, "own", silent).alias("interval_ms"))
+    interval = F.coalesce(enough, F.least(F.col("shortest"), usual), silent)
+    intervals = intervals.select(*keys, interval.alias("interval_ms"))
     up_ms = F.sum(F.col("n") * F.when(F.col("up"), _up_ms(F.col("interval_ms"))).otherwise(0.0))
     return (
         pieces.join(intervals, keys)

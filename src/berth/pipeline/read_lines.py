@@ -10,6 +10,9 @@ from berth.pipeline.times import time_from_text
 
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "_corrupt", "allowSingleQuotes": "false"}
 
+_END = "berth: nothing follows"
+"""An element behind a line in a list; it is the second one only if the line is one object."""
+
 
 def read_lines(session: SparkSession, folder: Folder, paths: list[str], file: Column) -> DataFrame:
     """The records of files of JSON lines; blank lines are none."""
@@ -60,5 +63,5 @@ def _mistyped(field: Field) -> Column:
 def _one_object(line: Column) -> Column:
     """Whether nothing follows the first object: the parser stops there, and the rest would be lost."""
     ends_there = F.instr(line, "}") == F.length(F.rtrim(line))
-    listed = F.from_json(F.concat(F.lit("["), line, F.lit(',"end"]')), "array<string>")
-    return ends_there | F.coalesce((F.size(listed) == 2) & (F.get(listed, 1) == "end"), F.lit(False))
+    listed = F.from_json(F.concat(F.lit("["), line, F.lit(f',"{_END}"]')), "array<string>")
+    return ends_there | F.coalesce((F.size(listed) == 2) & (F.get(listed, 1) == _END), F.lit(False))

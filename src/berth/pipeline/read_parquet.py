@@ -10,7 +10,7 @@ from berth.pipeline.feed import EXPECTED, SPARK_TYPES, Field, Folder
 from berth.pipeline.times import time_from_text
 
 _KINDS: dict[str, tuple[type[T.DataType], ...]] = {
-    "name": (T.StringType, T.CharType, T.VarcharType, T.BinaryType),
+    "name": (T.StringType, T.CharType, T.VarcharType, T.BinaryType, T.IntegralType),
     "flag": (T.BooleanType,),
     "number": (T.NumericType,),
     "time": (T.TimestampType, T.TimestampNTZType, T.DateType, T.NumericType, T.StringType),

@@ -75,6 +75,11 @@ def _amount(name: str) -> Column:
     return F.sum(F.rint(F.col(name) * fraction) / fraction).alias(name)
 
 
+def ordered_sum(value: Column) -> Column:
+    """The sum of a few values in the order of their size, so that it is the same to the last bit every time."""
+    return F.aggregate(F.array_sort(F.collect_list(value)), F.lit(0.0), lambda total, item: total + item)
+
+
 def merged(sums: DataFrame, folder: Folder) -> DataFrame:
     """Sums of the same keys added up."""
     keys = KEYS[folder.name]

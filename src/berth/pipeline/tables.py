@@ -17,6 +17,7 @@ from berth.pipeline.level import with_level
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import availability_of
 from berth.pipeline.smooth import smoothed
+from berth.pipeline.sums import ordered_sum
 
 TABLES = ("links", "nodes", "operators", "streams")
 TABLE_KEYS = {
@@ -219,7 +220,7 @@ def operators_table(
         .join(F.broadcast(given), "node")
         .groupBy("window", "application", "operator")
         .agg(
-            F.try_divide(F.sum(F.col("busy_ms") * speed), F.sum("tuples")).alias("work_ms"),
+            F.try_divide(ordered_sum(F.col("busy_ms") * speed), F.sum("tuples")).alias("work_ms"),
             F.sum("tuples").alias("tuples"),
             F.sum("records").alias("samples"),
         )
@@ -244,10 +245,10 @@ def _selectivities(streams: DataFrame, problem: Problem) -> DataFrame:
         [(*operator, count) for operator, count in fan_in.items()],
     )
     received = streams.groupBy("window", "application", F.col("to").alias("operator")).agg(
-        F.sum("bytes_per_s").alias("input"), F.count("bytes_per_s").alias("measured")
+        ordered_sum(F.col("bytes_per_s")).alias("input"), F.count("bytes_per_s").alias("measured")
     )
     sent = streams.groupBy("window", "application", F.col("from").alias("operator")).agg(
-        F.avg("bytes_per_s").alias("output")
+        (ordered_sum(F.col("bytes_per_s")) / F.count("bytes_per_s")).alias("output")
     )
     keys = ["window", "application", "operator"]
     return (

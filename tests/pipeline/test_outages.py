@@ -3,8 +3,10 @@
 import random
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.outages import availability_of, edge_pieces, ends_of, pieces_of, with_next
+from berth.pipeline.outages import Windows, availability_of, edge_pieces, ends_of, pieces_of, with_next
+from berth.pipeline.sums import window_of
 from berth.spark import SparkSession
 from tests.oracle import telemetry as oracle
 
@@ -58,7 +60,8 @@ def shares(
 ) -> dict[tuple[int, str], float | None]:
     """Availability by window and node."""
     rows = session.createDataFrame(beats, "node string, ts bigint, up boolean")
-    pieces = pieces_of(with_next(rows), window_ms).unionByName(edge_pieces(ends_of(rows), window_ms))
+    windows = Windows.of(rows.select(window_of(F.col("ts"), window_ms).alias("window")), window_ms)
+    pieces = pieces_of(with_next(rows), windows).unionByName(edge_pieces(ends_of(rows), windows))
     found = availability_of(pieces, window_ms is not None).collect()
     return {(row["window"], row["node"]): row["availability"] for row in found}
 

@@ -230,6 +230,7 @@ TABLES: dict[str, tuple[pa.Table, Entry, int, list[str]]] = {
         ["from: unknown node"],
     ),
     "binary-text": (table(**{"from": pa.array([b"rome", b"x"])}), {}, 1, ["from: unknown node"]),
+    "name-number": (table(**{"from": pa.array([7, 8])}), {}, 1, ["from: unknown node"]),
     "missing-column": (table(to=BLANK), {}, 0, ["to: missing"] * 2),
     "other-case": (table(to=BLANK, TO=pa.array(["paris"] * 2)), {}, 0, ["to: missing"] * 2),
     "no-column-at-all": (pa.table({"x": [1, 2]}), {}, 0, ["ts: missing"] * 2),
@@ -329,7 +330,7 @@ def test_good_rows_of_all_parquet_files_count(parquet: Ingested) -> None:
     good = sum(good for _, _, good, _ in TABLES.values()) + 4 * 2
     assert parquet.report["records"]["probes"] == good
     samples = {ends: row["samples"] for ends, row in parquet.links().items()}
-    assert samples == {("rome", "paris"): good}
+    assert samples == {("rome", "paris"): good - 1, ("7", "paris"): 1}
 
 
 def test_times_of_parquet_files(parquet: Ingested) -> None:

@@ -190,7 +190,7 @@ LINES: list[Line] = [
         GOOD + rest
         for rest in ("]", "] garbage", "}", ",", "x", " x", GOOD, "," + GOOD, " " + GOOD, "],[" + GOOD)
     ),
-    *(GOOD + rest for rest in ('],"x"', ',"x"', ',"x"]', "//x", "#x", "\x00", "\x0b")),
+    *(GOOD + rest for rest in ('],"x"', ',"x"', ',"x"]', ',"end"]', ',"END"]', "//x", "#x", "\x00", "\x0b")),
     *(GOOD + rest for rest in (" ", "\t", "   \t ")),
     *(before + GOOD for before in ("[", "x", "#", "/*x*/", "\ufeff", "\u00a0", " ", "\t", "{}")),
     f"[{GOOD}]",

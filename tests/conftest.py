@@ -10,7 +10,12 @@ import pytest
 if TYPE_CHECKING:
     from berth.spark import SparkSession
 
-SETTINGS = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+SETTINGS = {
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    # many small plans once each: a compiler that is quick itself is quicker than good code
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,4 +1,4 @@
-"""A feed that comes in pieces, with failures in between, ends with the tables of one ingest over all of it."""
+"""A feed that comes in pieces, with failures in between, ends with the tables of one ingest of it all."""
 
 import shutil
 from collections.abc import Callable
@@ -21,12 +21,12 @@ ROUNDS = 3
 MINUTES = 40
 
 
-class Killed(Exception):
+class Killed(Exception):  # noqa: N818
     """Stands for the end of the process."""
 
 
 def rounds_of_feed() -> list[dict[str, list[Any]]]:
-    """A feed by time, a third of it in each round; some records come a round late, and each round has garbage."""
+    """A third of a feed in each round; some records come a round late, and each round has garbage."""
     feed = random_feed(5, minutes=MINUTES)
     feed = {name: sorted(records, key=lambda record: str(record["ts"])) for name, records in feed.items()}
     rounds: list[dict[str, list[Any]]] = []
@@ -119,7 +119,7 @@ def test_failures_leave_no_trace(
     again = follow(spark, telemetry, problem, out, options, once=True)
     assert again.counts.files["probes"] == ROUNDS
     assert not list(out.glob(".links-*"))
-    with pytest.raises(BadInput, match="--window: 7.0 now"):
+    with pytest.raises(BadInput, match=r"--window: 7\.0 now"):
         follow(spark, telemetry, problem, out, IngestOptions(window_s=7.0), once=True)
 
 

@@ -13,6 +13,7 @@ from berth.cli.output import out as console
 from berth.cli.output import plain_table, print_json
 from berth.cli.spark_options import Configuration, Master, session_for
 from berth.cli.spark_progress import watching
+from berth.model import BadInput
 
 if TYPE_CHECKING:
     from berth.pipeline.publish import Summary
@@ -84,6 +85,8 @@ def ingest(
     from berth.pipeline.ingest import ingest as ingest_telemetry
     from berth.pipeline.options import IngestOptions
 
+    if once and not follow:
+        raise BadInput(["--once: only with --follow; without it, everything is taken in once anyway"])
     options = IngestOptions(window, weight, reference_mips, clock_skew, watermark, every)
     with session_for(master, conf, "berth ingest") as session, watching(session) as steps:
         if follow:

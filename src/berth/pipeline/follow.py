@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import fcntl
 import json
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,16 +29,35 @@ from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.final_rows import FinalRows
 from berth.pipeline.ingest import FOLLOW_STATE, Report, counts_of, now_ms, prepare, quarantine_of
 from berth.pipeline.options import IngestOptions
-from berth.pipeline.outages import Windows, edge_pieces, ends_of, merged_pieces, pieces_of, with_next
-from berth.pipeline.publish import Counts, Summary, Target, publish
+from berth.pipeline.outages import (
+    Windows,
+    counted_intervals,
+    edge_pieces,
+    ends_of,
+    merged_pieces,
+    own_intervals,
+    pieces_of,
+    with_next,
+)
+from berth.pipeline.publish import NOTHING, Counts, Summary, Target, publish
 from berth.pipeline.smooth import latest
 from berth.pipeline.state import FINAL, PARTS, WINDOWED, Notes, States
 from berth.pipeline.sums import merged
-from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, Sums, finished, measured, reference_of
+from berth.pipeline.tables import (
+    MEASURES,
+    TABLE_KEYS,
+    TABLES,
+    Sums,
+    counted_references,
+    finished,
+    measured,
+    references_of,
+)
 
 MOST_FILES = 1000
 """Files of one batch."""
 
+POLL_SECONDS = 0.2
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 _SETTINGS = "settings.json"
 
@@ -58,7 +79,7 @@ def follow(
             process follows into the same target.
     """
     target = Target.load(problem)
-    telemetry = telemetry.resolve()
+    telemetry, out = telemetry.resolve(), out.resolve()
     telemetry_files(telemetry)
     prepare(telemetry, out)
     home = out / FOLLOW_STATE
@@ -130,11 +151,30 @@ def _run(
     )
     query = writer.trigger(**trigger).start()
     try:
-        query.awaitTermination()
-    except KeyboardInterrupt:
-        pass
+        with _told_to_stop() as told:
+            while query.isActive and not told.wait(POLL_SECONDS):
+                pass
     finally:
         query.stop()
+    failure = query.exception()
+    if failure is not None and not told.is_set():
+        raise failure
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set: an exception in the middle of a talk with Java ends badly."""
+    told = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield told
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, lambda _number, _frame: told.set()) for number in signals]
+    try:
+        yield told
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 class _Follower:
@@ -171,7 +211,10 @@ class _Follower:
 
     def summary(self) -> Summary:
         """What all batches came to."""
-        return self._summary or self._publish(self._states.newest())
+        newest = self._states.newest()
+        if self._summary is not None or newest > 0:
+            return self._summary or self._publish(newest)
+        return publish(self._out, self._target, NOTHING, Counts(), ignored_entries(self._telemetry))
 
     def _advance(self, state: int, uris: list[str]) -> None:
         """From the state before and new files to the next state."""
@@ -186,9 +229,8 @@ class _Follower:
             parts = {name: changed.get(name, self._states.part(state - 1, name)) for name in PARTS}
             final = {}
             if closing:
-                notes = replace(notes, reference_mips=self._reference(parts, notes))
                 final = self._closed_rows(state - 1, parts, before, notes, until)
-                changed |= self._newest(state - 1, final)
+                changed |= self._newest(state - 1, final) | self._histories(parts, before, notes)
                 changed |= {name: opened(parts[name], notes.open_from) for name in WINDOWED}
             if state == 1 or any(item.quarantine is not None for item in digests.values()):
                 final["quarantine"] = quarantine_of(self._session, digests.values())
@@ -259,6 +301,28 @@ class _Follower:
         tables = self._tables(parts, state, replace(notes, open_from=before.open_from), until)
         return {name: table.where(closed) for name, table in tables.items()}
 
+    def _histories(self, parts: Mapping[str, DataFrame], before: Notes, notes: Notes) -> dict[str, DataFrame]:
+        """Intervals and references of the windows that are closed, counted."""
+        pieces = opened(self._all_pieces(parts), before.open_from)
+        closed = F.col("window") < F.lit(notes.open_from)
+        own = own_intervals(pieces.where(closed)).select("node", "own", F.lit(1).cast("bigint").alias("n"))
+        heartbeats = parts[HEARTBEATS.name].where(closed)
+        references = references_of(heartbeats, self._target.problem).select(
+            "reference_mips", F.lit(1).cast("bigint").alias("n")
+        )
+        return {
+            "intervals": counted_intervals(parts["intervals"].unionByName(own)),
+            "references": counted_references(parts["references"].unionByName(references)),
+        }
+
+    def _all_pieces(self, parts: Mapping[str, DataFrame]) -> DataFrame:
+        windows = Windows.of(parts[HEARTBEATS.name], self._options.window_ms)
+        return (
+            parts["pieces"]
+            .unionByName(pieces_of(with_next(parts["beats"]), windows))
+            .unionByName(edge_pieces(parts["ends"], windows))
+        )
+
     def _newest(self, state: int, final: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
         """The newest averages of windows that are closed."""
         parts = {name: self._states.part(state, f"newest-{name}") for name in final}
@@ -274,35 +338,21 @@ class _Follower:
                 gathered[name] = state
         return gathered
 
-    def _reference(self, parts: Mapping[str, DataFrame], notes: Notes) -> float | None:
-        """The reference for speeds, for good once its window is closed."""
-        if notes.reference_mips is not None or self._options.reference_mips is not None:
-            return notes.reference_mips
-        found = reference_of(parts[HEARTBEATS.name], self._target.problem).first()
-        if found is None or found["window"] is None or found["window"] >= notes.open_from:
-            return None
-        return float(found["reference_mips"])
-
     def _tables(
         self, parts: Mapping[str, DataFrame], seeds: int, notes: Notes, until: ExitStack
     ) -> dict[str, DataFrame]:
         """The tables of what is open, with the averages of state `seeds` to go on from."""
-        windows = Windows.of(parts[HEARTBEATS.name], self._options.window_ms)
-        pieces = (
-            parts["pieces"]
-            .unionByName(pieces_of(with_next(parts["beats"]), windows))
-            .unionByName(edge_pieces(parts["ends"], windows))
-        )
         sums = Sums(
             parts["probes"],
             parts["heartbeats"],
-            opened(pieces, notes.open_from),
+            opened(self._all_pieces(parts), notes.open_from),
             parts["operators"],
             parts["streams"],
-            self._options.window_ms is not None,
+            parts["intervals"],
+            parts["references"],
         )
-        reference_mips = self._options.reference_mips or notes.reference_mips
-        tables = until.enter_context(measured(sums, self._target.problem, reference_mips))
+        problem, reference = self._target.problem, self._options.reference_mips
+        tables = until.enter_context(measured(sums, problem, reference))
         return {
             name: finished(
                 tables[name],

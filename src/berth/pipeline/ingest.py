@@ -15,12 +15,12 @@ from berth.pipeline.digest import Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.options import IngestOptions
-from berth.pipeline.outages import PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
+from berth.pipeline.outages import INTERVALS, PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
 from berth.pipeline.publish import Counts, Summary, Target, newest_values, publish
 from berth.pipeline.records import QUARANTINE
 from berth.pipeline.storage import empty_table, remove_leftovers, write_table
 from berth.pipeline.sums import SCHEMAS
-from berth.pipeline.tables import TABLES, Sums, finished, measured
+from berth.pipeline.tables import REFERENCES, TABLES, Sums, finished, measured
 
 Report = Callable[[str], None]
 FOLLOW_STATE = ".follow"
@@ -40,7 +40,7 @@ def ingest(
         BadInput: the problem, the telemetry's folder or the target are not what they should be.
     """
     target = Target.load(problem)
-    telemetry = telemetry.resolve()
+    telemetry, out = telemetry.resolve(), out.resolve()
     files = telemetry_files(telemetry)
     prepare(telemetry, out)
     if (out / FOLLOW_STATE).exists():
@@ -119,5 +119,6 @@ def _sums(session: SparkSession, digests: Mapping[str, Digest], options: IngestO
         pieces,
         sums(OPERATORS.name),
         sums(STREAMS.name),
-        options.window_ms is not None,
+        empty_table(session, INTERVALS),
+        empty_table(session, REFERENCES),
     )

@@ -21,9 +21,6 @@ from berth.pipeline.sums import window_of
 LONGEST_SILENCE = 3
 """In intervals of the node; what is longer is an outage."""
 
-LEAST_GAPS = 3
-"""That a window must have of a node to say what its interval is; over all time one is enough."""
-
 MOST_WINDOWS = 100
 """That a gap is cut into by listing them all."""
 
@@ -32,6 +29,7 @@ PIECES = (
     "window bigint, node string, up boolean, gap bigint, offset bigint, length bigint, edge boolean, n bigint"
 )
 BEATS = "node string, ts bigint, up boolean"
+INTERVALS = "node string, own double, n bigint"
 ENDS = "node string, first struct<ts: bigint, up: boolean>, last struct<ts: bigint, up: boolean>"
 
 
@@ -118,33 +116,54 @@ def _in_windows(gaps: DataFrame, length_ms: int, starts: DataFrame) -> DataFrame
     return short.unionByName(long.select(*short.columns))
 
 
-def availability_of(pieces: DataFrame, windowed: bool) -> DataFrame:
-    """window, node, interval_ms, availability; null where nothing tells how long a silence may be."""
-    keys = ["window", "node"]
+def own_intervals(pieces: DataFrame) -> DataFrame:
+    """window, node, `own`: the median time between the heartbeats of a node, null where there are not two."""
     # the edges of the feed and what a window only sees the rest of don't tell a node's interval
     tells = ~F.col("edge") & (F.col("offset") == 0)
-    intervals = pieces.groupBy(*keys).agg(
+    return pieces.groupBy("window", "node").agg(
         F.percentile(F.when(tells, F.col("gap")), F.lit(0.5), F.col("n")).alias("own"),
-        F.sum(F.when(tells, F.col("n"))).alias("gaps"),
-        F.min(F.when(tells, F.col("gap"))).cast("double").alias("shortest"),
         F.min("offset").alias("offset"),
     )
-    enough = F.when(F.col("gaps") >= (LEAST_GAPS if windowed else 1), F.col("own"))
-    likely = F.coalesce(enough, F.col("shortest"))
-    usual = F.percentile(likely, F.lit(0.5)).over(Window.partitionBy("window"))
-    # a window that a silence fills has no gap to tell the interval: it is as long as it takes
+
+
+def counted_intervals(own: DataFrame) -> DataFrame:
+    """How often a node had an interval."""
+    return own.where(F.col("own").isNotNull()).groupBy("node", "own").agg(F.sum("n").alias("n"))
+
+
+def availability_of(pieces: DataFrame, past: DataFrame) -> DataFrame:
+    """window, node, interval_ms, availability; null where nothing tells how long a silence may be.
+
+    A node's interval in a window is the median over that window and all before it: a window may have few
+    heartbeats, and none of later windows is known when a follower closes it.
+
+    Args:
+        pieces: the times between heartbeats.
+        past: the intervals of windows before these, counted.
+    """
+    now = own_intervals(pieces).select("window", "node", "own", "offset", F.lit(1).cast("bigint").alias("n"))
+    before = past.select(
+        F.lit(-1).cast("bigint").alias("window"), "node", "own", F.lit(0).cast("bigint").alias("offset"), "n"
+    )
+    so_far = Window.partitionBy("node").orderBy("window").rangeBetween(Window.unboundedPreceding, 0)
+    running = F.percentile("own", F.lit(0.5), F.col("n")).over(so_far)
+    usual = F.percentile("running", F.lit(0.5)).over(Window.partitionBy("window"))
+    # where nobody's interval is known, a silence that fills a window is an outage
     silent = F.when(F.col("offset") > 0, 0.0)
-    interval = F.coalesce(enough, F.least(F.col("shortest"), usual), silent)
-    intervals = intervals.select(*keys, interval.alias("interval_ms"))
+    intervals = (
+        now.unionByName(before)
+        .withColumn("running", running)
+        .where(F.col("window") >= 0)
+        .select("window", "node", F.coalesce("running", usual, silent).alias("interval_ms"))
+    )
     up_ms = F.sum(F.col("n") * F.when(F.col("up"), _up_ms(F.col("interval_ms"))).otherwise(0.0))
+    share = up_ms / F.sum(F.col("n") * F.col("length"))
     return (
-        pieces.join(intervals, keys)
-        .groupBy(*keys)
+        pieces.join(intervals, ["window", "node"])
+        .groupBy("window", "node")
         .agg(
             F.first("interval_ms").alias("interval_ms"),
-            F.when(F.count("interval_ms") > 0, up_ms / F.sum(F.col("n") * F.col("length"))).alias(
-                "availability"
-            ),
+            F.when(F.count("interval_ms") > 0, share).alias("availability"),
         )
     )
 

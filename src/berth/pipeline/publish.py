@@ -14,9 +14,16 @@ from pyspark.sql import DataFrame
 from berth.files import problem_from
 from berth.files.document import read_document, write_text
 from berth.model import Problem
+from berth.pipeline.feed import FOLDERS
 from berth.pipeline.smooth import latest
-from berth.pipeline.tables import MEASURES, TABLE_KEYS, pooled
+from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, pooled
 from berth.pipeline.update import Updated, updated_document
+
+NOTHING = {
+    name: pd.DataFrame(columns=[*TABLE_KEYS[name], *(f"smoothed_{measure}" for measure in MEASURES[name])])
+    for name in TABLES
+}
+"""The newest values where nothing was measured."""
 
 PROBLEM_FILE = "problem.json"
 REPORT_FILE = "report.json"
@@ -39,7 +46,7 @@ class Target:
 
 
 def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+    return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({**one, **other})}
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,8 @@ class Counts:
     last: int | None = None
 
     def __add__(self, other: Counts) -> Counts:
-        folders = {*self.quarantined, *other.quarantined}
+        both = {**self.quarantined, **other.quarantined}
+        folders = [folder.name for folder in FOLDERS if folder.name in both]
         return Counts(
             _added(self.files, other.files),
             _added(self.records, other.records),

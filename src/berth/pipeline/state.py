@@ -17,11 +17,11 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS
-from berth.pipeline.outages import BEATS, ENDS, PIECES
+from berth.pipeline.outages import BEATS, ENDS, INTERVALS, PIECES
 from berth.pipeline.publish import Counts
 from berth.pipeline.storage import aside, empty_table, link_folder, replace_folder
 from berth.pipeline.sums import SCHEMAS
-from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES
+from berth.pipeline.tables import MEASURES, REFERENCES, TABLE_KEYS, TABLES
 
 PARTS = {
     PROBES.name: SCHEMAS[PROBES.name],
@@ -31,6 +31,8 @@ PARTS = {
     "pieces": PIECES,
     "beats": BEATS,
     "ends": ENDS,
+    "intervals": INTERVALS,
+    "references": REFERENCES,
     **{
         f"newest-{table}": ", ".join(
             [f"`{key}` string" for key in TABLE_KEYS[table]]
@@ -40,8 +42,8 @@ PARTS = {
     },
 }
 """What a state has, with schemas: sums of open windows, pieces between heartbeats that can't change any
-more, the heartbeats after them, every node's first and last heartbeat, and the newest averages of closed
-windows."""
+more, the heartbeats after them, every node's first and last heartbeat, and of closed windows the nodes'
+intervals, the references for speeds and the newest averages of windows."""
 
 WINDOWED = (PROBES.name, HEARTBEATS.name, OPERATORS.name, STREAMS.name, "pieces")
 """The parts that have windows, and lose those that are closed."""
@@ -61,8 +63,6 @@ class Notes:
     """Epoch milliseconds; a record from before this comes too late."""
     open_from: int | None = None
     """The start of the first window that is not closed; None: none was ever closed."""
-    reference_mips: float | None = None
-    """What a node of speed 1 has, once the window that decides it is closed."""
     final_from: dict[str, int] = field(default_factory=dict)
     """Since which state the files of final rows count, by table; those from before were put together."""
 

@@ -76,7 +76,7 @@ def _amount(name: str) -> Column:
 
 
 def ordered_sum(value: Column) -> Column:
-    """The sum of a few values in the order of their size, so that it is the same to the last bit every time."""
+    """The sum of a few values in the order of their size: the same to the last bit every time."""
     return F.aggregate(F.array_sort(F.collect_list(value)), F.lit(0.0), lambda total, item: total + item)
 
 

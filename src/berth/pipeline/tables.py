@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.files.schema import FASTEST, SLOWEST
@@ -19,6 +19,7 @@ from berth.pipeline.outages import availability_of
 from berth.pipeline.smooth import smoothed
 from berth.pipeline.sums import ordered_sum
 
+REFERENCES = "reference_mips double, n bigint"
 TABLES = ("links", "nodes", "operators", "streams")
 TABLE_KEYS = {
     "links": ("from", "to"),
@@ -44,7 +45,10 @@ class Sums:
     pieces: DataFrame
     operators: DataFrame
     streams: DataFrame
-    windowed: bool
+    past_intervals: DataFrame
+    """Of nodes in the windows before these, counted."""
+    past_references: DataFrame
+    """The reference for speeds in the windows before these, counted."""
 
 
 def finished(
@@ -81,7 +85,7 @@ def finished(
 def measured(sums: Sums, problem: Problem, reference_mips: float | None) -> Iterator[dict[str, DataFrame]]:
     """The tables without their smoothed columns: `window`, keys, measures and the number of samples."""
     pieces = sums.pieces.persist()
-    speeds = speeds_of(sums.heartbeats, problem, reference_mips).persist()
+    speeds = speeds_of(sums, problem, reference_mips).persist()
     streams = streams_table(sums.streams)
     try:
         yield {
@@ -154,7 +158,7 @@ def nodes_table(sums: Sums, speeds: DataFrame) -> DataFrame:
         F.sum("records").alias("samples"), F.try_divide(up["run_queue"], up["records"]).alias("run_queue")
     )
     return (
-        availability_of(sums.pieces, sums.windowed)
+        availability_of(sums.pieces, sums.past_intervals)
         .join(counts, ["window", "node"], "full")
         .join(speeds, ["window", "node"], "left")
         .select(
@@ -170,17 +174,27 @@ def nodes_table(sums: Sums, speeds: DataFrame) -> DataFrame:
     )
 
 
-def speeds_of(heartbeats: DataFrame, problem: Problem, reference_mips: float | None) -> DataFrame:
-    """Mips and speed of every node that said how fast it is while it was up."""
-    mips = _mips(heartbeats)
+def speeds_of(sums: Sums, problem: Problem, reference_mips: float | None) -> DataFrame:
+    """How fast every node is that said it while it was up: mips, and speed against the reference."""
+    mips = _mips(sums.heartbeats)
     if reference_mips is None:
-        speed = F.col("mips") / F.col("reference_mips")
-        reference = reference_of(heartbeats, problem).select("reference_mips")
-        mips = mips.crossJoin(F.broadcast(reference))
+        references = _running(references_of(sums.heartbeats, problem), sums.past_references)
+        mips = mips.join(F.broadcast(references), "window")
     else:
-        speed = F.col("mips") / reference_mips
+        mips = mips.withColumn("reference_mips", F.lit(reference_mips))
+    speed = F.col("mips") / F.col("reference_mips")
     possible = F.when(speed.between(SLOWEST, FASTEST), speed)
     return mips.select("window", "node", "mips", possible.alias("speed"))
+
+
+def _running(references: DataFrame, past: DataFrame) -> DataFrame:
+    """For each window the median over it and all before: which nodes report changes from one to the next."""
+    now = references.select("window", "reference_mips", F.lit(1).cast("bigint").alias("n"))
+    before = past.select(F.lit(-1).cast("bigint").alias("window"), "reference_mips", "n")
+    so_far = Window.orderBy("window").rangeBetween(Window.unboundedPreceding, 0)
+    running = F.percentile("reference_mips", F.lit(0.5), F.col("n")).over(so_far)
+    every = now.unionByName(before).withColumn("reference_mips", running)
+    return every.where(F.col("window") >= 0).select("window", "reference_mips")
 
 
 def _mips(heartbeats: DataFrame) -> DataFrame:
@@ -188,25 +202,20 @@ def _mips(heartbeats: DataFrame) -> DataFrame:
     return levels.select("window", "node", F.col("level").alias("mips"))
 
 
-def reference_of(heartbeats: DataFrame, problem: Problem) -> DataFrame:
-    """One row: the `reference_mips` of a node of speed 1, and the `window` that it is from.
-
-    It is the median over the nodes of mips / the problem's speed.
-
-    With windows the first one decides. A reference of its own for each window would change all speeds
-    whenever a node is silent for a while, and one over all windows would change those of windows that are
-    closed.
-    """
+def references_of(heartbeats: DataFrame, problem: Problem) -> DataFrame:
+    """window, reference_mips: what a node of speed 1 has, the median over the nodes of mips / given speed."""
     given = _given_speeds(heartbeats.sparkSession, problem)
     ratios = (
         _mips(heartbeats)
         .join(F.broadcast(given), "node")
         .withColumn("ratio", F.col("mips") / F.col("given_speed"))
     )
-    by_window = ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
-    return by_window.agg(
-        F.min("window").alias("window"), F.min_by("reference_mips", "window").alias("reference_mips")
-    )
+    return ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
+
+
+def counted_references(references: DataFrame) -> DataFrame:
+    """How often there was a reference."""
+    return references.groupBy("reference_mips").agg(F.sum("n").alias("n"))
 
 
 def operators_table(

@@ -159,7 +159,11 @@ class _Links:
 
     def update(self, table: pd.DataFrame) -> None:
         """Put the delays in, and name the links that have none."""
-        known = table[table["smoothed_delay_ms"].notna()]
+        known = table[
+            table["smoothed_delay_ms"].notna()
+            & table["from"].isin(self._index)
+            & table["to"].isin(self._index)
+        ]
         senders, receivers = (known[end].map(self._index).to_numpy(np.intp) for end in ("from", "to"))
         delays = known["smoothed_delay_ms"].to_numpy(np.float64)
         table_before = self._changes.problem.network.table

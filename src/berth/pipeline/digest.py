@@ -18,6 +18,9 @@ from berth.pipeline.records import broken_rows, read_records
 from berth.pipeline.sums import sums_of
 from berth.spark.failure import first_cause
 
+FEW = 500_000
+"""Records that one task handles in less time than it takes to plan for several."""
+
 FILE_REASON = "file: can't be read"
 _FAILURES = (PySparkException, Py4JJavaError)
 """Spark raises the second for what goes wrong in its tasks."""
@@ -84,15 +87,14 @@ class Digester:
             kept.unpersist()
             raise
         sensible = found.pop(None, None)
+        few = sensible is None or sensible["records"] <= FEW
         named = with_names_judged(records, folder, self.problem)
         bad = named if NAME_REASONS & found.keys() else records
         return Digest(
             folder,
             len(sources),
-            kept.where(F.col("reason").isNull()).drop("reason"),
-            named.where(F.col("reason").isNull()).select("node", "ts", "up")
-            if folder is HEARTBEATS
-            else None,
+            _in_one_place(kept.where(F.col("reason").isNull()).drop("reason"), few),
+            _in_one_place(beats_of(named), few) if folder is HEARTBEATS else None,
             self._quarantine(folder, sources, bad if found else None),
             {reason: row["records"] for reason, row in sorted(found.items())} | _broken_count(sources),
             0 if sensible is None else sensible["records"],
@@ -136,6 +138,16 @@ class Digester:
         except _FAILURES as error:
             return f"file: Spark can't read it ({first_cause(error)})"
         return None
+
+
+def beats_of(judged: DataFrame) -> DataFrame:
+    """The heartbeats that make sense."""
+    return judged.where(F.col("reason").isNull()).select("node", "ts", "up")
+
+
+def _in_one_place(rows: DataFrame, few: bool) -> DataFrame:
+    """Few rows in one partition: joining and grouping them needs no shuffle, and a plan has few stages."""
+    return rows.coalesce(1) if few else rows
 
 
 def _counts(sums: DataFrame) -> DataFrame:

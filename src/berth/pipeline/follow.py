@@ -41,7 +41,7 @@ from berth.pipeline.outages import (
 )
 from berth.pipeline.publish import NOTHING, Counts, Summary, Target, publish
 from berth.pipeline.smooth import latest
-from berth.pipeline.state import FINAL, PARTS, WINDOWED, Notes, States
+from berth.pipeline.state import FINAL, PARTS, Draft, Notes, States
 from berth.pipeline.sums import merged
 from berth.pipeline.tables import (
     MEASURES,
@@ -221,22 +221,23 @@ class _Follower:
         before = self._states.notes(state - 1)
         digests = self._digests(uris, before.watermark)
         notes = self._moved_on(before, before.counts + counts_of(digests.values()))
-        closing = notes.open_from != before.open_from
         with ExitStack() as until:
             for item in digests.values():
                 until.callback(item.forget)
-            changed = self._changed_parts(state - 1, digests, notes.watermark, until)
-            parts = {name: changed.get(name, self._states.part(state - 1, name)) for name in PARTS}
+            draft = until.enter_context(self._states.next(state))
+            self._report("writing the state")
+            self._write_sums(draft, digests, before.open_from)
+            if HEARTBEATS.name in digests:
+                self._write_beats(draft, digests[HEARTBEATS.name], before.open_from, notes.watermark, until)
             final = {}
-            if closing:
-                final = self._closed_rows(state - 1, parts, before, notes, until)
-                changed |= self._newest(state - 1, final) | self._histories(parts, before, notes)
-                changed |= {name: opened(parts[name], notes.open_from) for name in WINDOWED}
+            if notes.open_from != before.open_from:
+                final = self._close(draft, before, notes, until)
             if state == 1 or any(item.quarantine is not None for item in digests.values()):
                 final["quarantine"] = quarantine_of(self._session, digests.values())
             notes = replace(notes, final_from=self._gather(state, final, before.final_from))
-            self._report("writing the state")
-            self._states.write(state, notes, changed, final)
+            for name, rows in final.items():
+                draft.write_final(name, rows)
+            draft.write_notes(notes)
 
     def _digests(self, uris: list[str], watermark: int | None) -> dict[str, Digest]:
         paths: dict[str, list[Path]] = {}
@@ -263,57 +264,45 @@ class _Follower:
         open_from = None if window_ms is None else watermark // window_ms * window_ms
         return replace(before, counts=counts, watermark=watermark, open_from=open_from)
 
-    def _changed_parts(
-        self, state: int, digests: Mapping[str, Digest], watermark: int | None, until: ExitStack
-    ) -> dict[str, DataFrame]:
-        """The parts of a state that new records change."""
-        changed = {}
+    def _write_sums(self, draft: Draft, digests: Mapping[str, Digest], open_from: int | None) -> None:
         for name, item in digests.items():
-            sums = self._states.part(state, name).unionByName(item.sums)
-            changed[name] = merged(sums, item.folder)
-        if HEARTBEATS.name not in digests:
-            return changed
-        new = digests[HEARTBEATS.name].beats
-        assert new is not None
-        followed = with_next(self._states.part(state, "beats").unionByName(new)).persist()
+            before = opened(draft.part(name), open_from)
+            draft.write(name, merged(before.unionByName(item.sums), item.folder))
+
+    def _write_beats(
+        self, draft: Draft, new: Digest, open_from: int | None, watermark: int | None, until: ExitStack
+    ) -> None:
+        assert new.beats is not None
+        followed = with_next(draft.part("beats").unionByName(new.beats)).persist()
         until.callback(followed.unpersist)
         # no heartbeat from before the watermark counts any more: what lies before it is settled
         settled = F.coalesce(F.col("next") <= F.lit(watermark), F.lit(False))
-        windows = Windows.of(changed[HEARTBEATS.name], self._options.window_ms)
+        windows = Windows.of(draft.part(HEARTBEATS.name), self._options.window_ms)
         pieces = pieces_of(followed.where(settled), windows)
-        ends = self._states.part(state, "ends").unionByName(ends_of(followed.drop("next")))
-        return changed | {
-            "pieces": merged_pieces(self._states.part(state, "pieces").unionByName(pieces)),
-            "beats": followed.where(~settled).drop("next"),
-            "ends": ends_of(ends),
-        }
+        ends = draft.part("ends").unionByName(ends_of(followed.drop("next")))
+        before = opened(draft.part("pieces"), open_from)
+        draft.write("pieces", merged_pieces(before.unionByName(pieces)))
+        draft.write("ends", ends_of(ends))
+        draft.write("beats", followed.where(~settled).drop("next"))
 
-    def _closed_rows(
-        self,
-        state: int,
-        parts: Mapping[str, DataFrame],
-        before: Notes,
-        notes: Notes,
-        until: ExitStack,
-    ) -> dict[str, DataFrame]:
-        """The rows of windows that no record can come to any more."""
+    def _close(self, draft: Draft, before: Notes, notes: Notes, until: ExitStack) -> dict[str, DataFrame]:
+        """Rows of windows that no record can come to any more; what later windows need of them is written."""
+        parts = {name: draft.part(name) for name in PARTS}
+        tables = self._tables(parts, replace(notes, open_from=before.open_from), until)
         closed = F.col("window_end") <= F.timestamp_millis(F.lit(notes.open_from))
-        tables = self._tables(parts, state, replace(notes, open_from=before.open_from), until)
-        return {name: table.where(closed) for name, table in tables.items()}
-
-    def _histories(self, parts: Mapping[str, DataFrame], before: Notes, notes: Notes) -> dict[str, DataFrame]:
-        """Intervals and references of the windows that are closed, counted."""
-        pieces = opened(self._all_pieces(parts), before.open_from)
-        closed = F.col("window") < F.lit(notes.open_from)
-        own = own_intervals(pieces.where(closed)).select("node", "own", F.lit(1).cast("bigint").alias("n"))
-        heartbeats = parts[HEARTBEATS.name].where(closed)
-        references = references_of(heartbeats, self._target.problem).select(
-            "reference_mips", F.lit(1).cast("bigint").alias("n")
-        )
-        return {
-            "intervals": counted_intervals(parts["intervals"].unionByName(own)),
-            "references": counted_references(parts["references"].unionByName(references)),
-        }
+        final = {name: table.where(closed).persist() for name, table in tables.items()}
+        for name, rows in final.items():
+            until.callback(rows.unpersist)
+            draft.write(f"newest-{name}", later(parts[f"newest-{name}"], rows, name))
+        past = F.col("window") < F.lit(notes.open_from)
+        one = F.lit(1).cast("bigint").alias("n")
+        pieces = opened(self._all_pieces(parts), before.open_from).where(past)
+        own = own_intervals(pieces).select("node", "own", one)
+        heartbeats = opened(parts[HEARTBEATS.name], before.open_from).where(past)
+        references = references_of(heartbeats, self._target.problem).select("reference_mips", one)
+        draft.write("intervals", counted_intervals(parts["intervals"].unionByName(own)))
+        draft.write("references", counted_references(parts["references"].unionByName(references)))
+        return final
 
     def _all_pieces(self, parts: Mapping[str, DataFrame]) -> DataFrame:
         windows = Windows.of(parts[HEARTBEATS.name], self._options.window_ms)
@@ -322,11 +311,6 @@ class _Follower:
             .unionByName(pieces_of(with_next(parts["beats"]), windows))
             .unionByName(edge_pieces(parts["ends"], windows))
         )
-
-    def _newest(self, state: int, final: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
-        """The newest averages of windows that are closed."""
-        parts = {name: self._states.part(state, f"newest-{name}") for name in final}
-        return {f"newest-{name}": later(parts[name], rows, name) for name, rows in final.items()}
 
     def _gather(self, state: int, final: dict[str, DataFrame], since: Mapping[str, int]) -> dict[str, int]:
         """Put many small files of final rows together; says since which state a table's files count."""
@@ -338,19 +322,13 @@ class _Follower:
                 gathered[name] = state
         return gathered
 
-    def _tables(
-        self, parts: Mapping[str, DataFrame], seeds: int, notes: Notes, until: ExitStack
-    ) -> dict[str, DataFrame]:
-        """The tables of what is open, with the averages of state `seeds` to go on from."""
-        sums = Sums(
-            parts["probes"],
-            parts["heartbeats"],
-            opened(self._all_pieces(parts), notes.open_from),
-            parts["operators"],
-            parts["streams"],
-            parts["intervals"],
-            parts["references"],
+    def _tables(self, parts: Mapping[str, DataFrame], notes: Notes, until: ExitStack) -> dict[str, DataFrame]:
+        """The tables of the windows that are open by the notes."""
+        probes, heartbeats, operators, streams = (
+            opened(parts[folder.name], notes.open_from) for folder in FOLDERS
         )
+        pieces = opened(self._all_pieces(parts), notes.open_from)
+        sums = Sums(probes, heartbeats, pieces, operators, streams, parts["intervals"], parts["references"])
         problem, reference = self._target.problem, self._options.reference_mips
         tables = until.enter_context(measured(sums, problem, reference))
         return {
@@ -359,7 +337,7 @@ class _Follower:
                 name,
                 self._options,
                 notes.counts.span,
-                self._states.part(seeds, f"newest-{name}"),
+                parts[f"newest-{name}"],
             )
             for name in TABLES
         }
@@ -372,7 +350,7 @@ class _Follower:
         parts = {name: self._states.part(state, name) for name in PARTS}
         newest = {}
         with ExitStack() as until:
-            tables = self._tables(parts, state, notes, until)
+            tables = self._tables(parts, notes, until)
             for name in TABLES:
                 shown = self._final.show(name, self._out / name, notes.final_from.get(name, 0), tables[name])
                 assert shown is not None

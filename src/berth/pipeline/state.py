@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,10 @@ PARTS = {
 more, the heartbeats after them, every node's first and last heartbeat, and of closed windows the nodes'
 intervals, the references for speeds and the newest averages of windows."""
 
-WINDOWED = (PROBES.name, HEARTBEATS.name, OPERATORS.name, STREAMS.name, "pieces")
-"""The parts that have windows, and lose those that are closed."""
-
 FINAL = "final"
 """The folder of a state that has the rows which became final with it, by table."""
 
+SMALL_BYTES = 16 * 2**20
 _NOTES = "notes.json"
 
 
@@ -95,29 +94,18 @@ class States:
 
     def part(self, number: int, name: str) -> DataFrame:
         """A part of a state; without rows where it is not there."""
-        place = self.folder(number) / name
-        if not place.exists():
-            return empty_table(self._session, PARTS[name])
-        return self._session.read.schema(PARTS[name]).parquet(str(place))
+        return read_part(self._session, self.folder(number), name)
 
-    def write(
-        self,
-        number: int,
-        notes: Notes,
-        parts: Mapping[str, DataFrame],
-        final: Mapping[str, DataFrame],
-    ) -> None:
-        """Write a state: the parts that are not those of the state before, and the rows that became final."""
+    @contextmanager
+    def next(self, number: int) -> Iterator[Draft]:
+        """A state to be written; it is there at the end of the `with` block, whole."""
         target = self.folder(number)
         target.parent.mkdir(parents=True, exist_ok=True)
         with aside(target) as place:
             (place / FINAL).mkdir(parents=True)
-            for name in PARTS.keys() - parts.keys():
-                if (self.folder(number - 1) / name).exists():
-                    link_folder(self.folder(number - 1) / name, place / name)
-            for name, part in ({**parts} | {f"{FINAL}/{name}": rows for name, rows in final.items()}).items():
-                part.write.parquet(str(place / name))
-            (place / _NOTES).write_text(json.dumps(asdict(notes)))
+            draft = Draft(self._session, place, self.folder(number - 1))
+            yield draft
+            draft.carry_over()
             replace_folder(place, target)
 
     def forget_before(self, number: int) -> None:
@@ -125,3 +113,46 @@ class States:
         for place in self._folder.glob("*"):
             if place.name.startswith(".") or place.name < f"{number:08d}":
                 shutil.rmtree(place, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A state that is being written."""
+
+    session: SparkSession
+    place: Path
+    before: Path
+
+    def write(self, name: str, rows: DataFrame) -> None:
+        """Write a part that is another one than in the state before."""
+        rows.write.parquet(str(self.place / name))
+
+    def write_final(self, table: str, rows: DataFrame) -> None:
+        """Write rows of a table that became final."""
+        rows.write.parquet(str(self.place / FINAL / table))
+
+    def write_notes(self, notes: Notes) -> None:
+        """Write the small part."""
+        (self.place / _NOTES).write_text(json.dumps(asdict(notes)))
+
+    def part(self, name: str) -> DataFrame:
+        """A part as it is now: what was written, else that of the state before."""
+        written = (self.place / name).exists()
+        return read_part(self.session, self.place if written else self.before, name)
+
+    def carry_over(self) -> None:
+        """Take what was not written from the state before."""
+        for name in PARTS:
+            if not (self.place / name).exists() and (self.before / name).exists():
+                link_folder(self.before / name, self.place / name)
+
+
+def read_part(session: SparkSession, folder: Path, name: str) -> DataFrame:
+    """A part of a state; without rows where it is not there."""
+    place = folder / name
+    if not place.exists():
+        return empty_table(session, PARTS[name])
+    rows = session.read.schema(PARTS[name]).parquet(str(place))
+    size = sum(file.stat().st_size for file in place.glob("*.parquet"))
+    # joining and grouping what is in one partition needs no shuffle, and a plan has few stages
+    return rows.coalesce(1) if size <= SMALL_BYTES else rows

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.level import bucket_of, bucket_sums, with_level
+from berth.pipeline.level import bucket_sums, with_bucket, with_level
 from berth.spark import SparkSession
 
 CHANCE = random.Random(5)
@@ -52,10 +52,10 @@ def levels(spark: SparkSession) -> tuple[Rows, Rows]:
     rows = [(name, number, value) for name, values in CASES.items() for number, value in enumerate(values)]
     CHANCE.shuffle(rows)
     frame = pd.DataFrame(rows, columns=["name", "number", "value"])
-    records = spark.createDataFrame(frame).withColumn("bucket", bucket_of(F.col("value")))
+    records = with_bucket(spark.createDataFrame(frame), "value")
     part = (F.col("number") % 7).alias("part")
-    in_parts = records.groupBy("name", "bucket", part).agg(*bucket_sums(F.col("value")))
-    sums = records.groupBy("name", "bucket").agg(*bucket_sums(F.col("value")))
+    in_parts = records.groupBy("name", "bucket", part).agg(*bucket_sums())
+    sums = records.groupBy("name", "bucket").agg(*bucket_sums())
     added = in_parts.groupBy("name", "bucket").agg(
         *(F.sum(name).alias(name) for name in ("n", "first_power", "second_power"))
     )

@@ -100,15 +100,51 @@ def with_names_judged(rows: DataFrame, folder: Folder, problem: Problem) -> Data
     checks = []
     for number, name in enumerate(_NAMES[folder.name]):
         names = known[("node",) if folder is PROBES else name.columns]
-        rows = _with_answer(rows, f"_known_{number}", F.concat_ws("/", *name.columns), names)
+        rows = _with_answer(rows, f"_known_{number}", name.columns, names)
         checks.append(F.when(~F.col(f"_known_{number}"), name.reason))
-    if folder is PROBES:
-        checks.append(F.when(F.col("from") == F.col("to"), _ITSELF))
-    if folder is OPERATORS:
-        owner = F.substring_index("instance", "#", 1)
-        checks.append(F.when(owner != F.col("operator"), _OTHER))
-    judged = F.coalesce(F.col("reason"), *checks).alias("reason")
+    judged = F.coalesce(F.col("reason"), *checks, *_mixed_up(folder)).alias("reason")
     return rows.select(*(F.col(f"`{name}`") for name in columns if name != "reason"), judged)
+
+
+def unknown_names(judged: DataFrame, folder: Folder, most: int) -> dict[str, list[str]] | None:
+    """The names that rows were refused for, by reason; None: more than `most`.
+
+    Args:
+        judged: from `with_names_judged`.
+        folder: whose records they are.
+        most: how many names are few.
+    """
+    refused = F.coalesce(
+        *(
+            F.when(F.col("reason") == name.reason, F.concat_ws("/", *name.columns))
+            for name in _NAMES[folder.name]
+        )
+    )
+    names = judged.select("reason", refused.alias("name")).where(F.col("name").isNotNull()).distinct()
+    found: dict[str, list[str]] = {}
+    for row in names.limit(most + 1).collect():
+        found.setdefault(row["reason"], []).append(row["name"])
+    return None if sum(map(len, found.values())) > most else found
+
+
+def with_refused_names(rows: DataFrame, folder: Folder, refused: Mapping[str, Collection[str]]) -> DataFrame:
+    """As `with_names_judged`, for rows all of whose unknown names are already known, and few."""
+    checks = [
+        F.when(_is_one_of(name.columns, refused[name.reason]), name.reason)
+        for name in _NAMES[folder.name]
+        if name.reason in refused
+    ]
+    reason = F.coalesce(F.col("reason"), *checks, *_mixed_up(folder))
+    return rows.withColumn("reason", reason)
+
+
+def _mixed_up(folder: Folder) -> list[Column]:
+    """Known names that don't go together."""
+    if folder is PROBES:
+        return [F.when(F.col("from") == F.col("to"), _ITSELF)]
+    if folder is OPERATORS:
+        return [F.when(F.substring_index("instance", "#", 1) != F.col("operator"), _OTHER)]
+    return []
 
 
 def _known_names(problem: Problem) -> Mapping[tuple[str, ...], Collection[str]]:
@@ -127,15 +163,27 @@ def _known_names(problem: Problem) -> Mapping[tuple[str, ...], Collection[str]]:
     }
 
 
-def _with_answer(rows: DataFrame, answer: str, name: Column, known: Collection[str]) -> DataFrame:
+def _with_answer(rows: DataFrame, answer: str, columns: tuple[str, ...], known: Collection[str]) -> DataFrame:
     """A column that says whether a name is known: by literals if these are few, else by a join."""
-    if not known:
-        return rows.withColumn(answer, F.lit(False))
     if len(known) <= _MOST_LITERALS:
-        return rows.withColumn(answer, name.isin(*known))
+        return rows.withColumn(answer, _is_one_of(columns, known))
     listed = _listed(rows.sparkSession, known).withColumn(answer, F.lit(True))
-    joined = rows.withColumn("_name", name).join(F.broadcast(listed), "_name", "left")
+    joined = rows.withColumn("_name", F.concat_ws("/", *columns)).join(F.broadcast(listed), "_name", "left")
     return joined.drop("_name").withColumn(answer, F.col(answer).isNotNull())
+
+
+def _is_one_of(columns: tuple[str, ...], names: Collection[str]) -> Column:
+    if not names:
+        return F.lit(False)
+    quoted = [f"`{column}`" for column in columns]
+    name = quoted[0] if len(columns) == 1 else f"concat_ws('/', {', '.join(quoted)})"
+    # as text it is one message to Java, and not one for each name
+    return F.expr(f"{name} in ({', '.join(map(_literal, names))})")
+
+
+def _literal(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 def _listed(session: SparkSession, names: Collection[str]) -> DataFrame:

@@ -11,7 +11,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Problem
-from berth.pipeline.checks import NAME_REASONS, Clock, with_names_judged, with_values_judged
+from berth.pipeline.checks import (
+    NAME_REASONS,
+    Clock,
+    unknown_names,
+    with_names_judged,
+    with_refused_names,
+    with_values_judged,
+)
 from berth.pipeline.feed import HEARTBEATS, Folder
 from berth.pipeline.feed_files import Source, find_broken, look_into
 from berth.pipeline.records import broken_rows, read_records
@@ -21,6 +28,7 @@ from berth.spark.failure import first_cause
 FEW = 500_000
 """Records that one task handles in less time than it takes to plan for several."""
 
+FEW_NAMES = 10
 FILE_REASON = "file: can't be read"
 _FAILURES = (PySparkException, Py4JJavaError)
 """Spark raises the second for what goes wrong in its tasks."""
@@ -89,7 +97,10 @@ class Digester:
         sensible = found.pop(None, None)
         few = sensible is None or sensible["records"] <= FEW
         named = with_names_judged(records, folder, self.problem)
-        bad = named if NAME_REASONS & found.keys() else records
+        bad = records
+        if NAME_REASONS & found.keys():
+            refused = unknown_names(kept, folder, FEW_NAMES)
+            bad = named if refused is None else with_refused_names(records, folder, refused)
         return Digest(
             folder,
             len(sources),

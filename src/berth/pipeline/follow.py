@@ -42,7 +42,7 @@ from berth.pipeline.outages import (
 from berth.pipeline.publish import NOTHING, Counts, Summary, Target, publish
 from berth.pipeline.smooth import latest
 from berth.pipeline.state import FINAL, PARTS, Draft, Notes, States
-from berth.pipeline.sums import merged
+from berth.pipeline.sums import SCHEMAS, merged
 from berth.pipeline.tables import (
     MEASURES,
     TABLE_KEYS,
@@ -330,7 +330,7 @@ class _Follower:
         pieces = opened(self._all_pieces(parts), notes.open_from)
         sums = Sums(probes, heartbeats, pieces, operators, streams, parts["intervals"], parts["references"])
         problem, reference = self._target.problem, self._options.reference_mips
-        tables = until.enter_context(measured(sums, problem, reference))
+        tables = until.enter_context(measured(sums, problem, reference, SCHEMAS))
         return {
             name: finished(
                 tables[name],

@@ -16,11 +16,11 @@ from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.feed_files import ignored_entries, telemetry_files
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import INTERVALS, PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
-from berth.pipeline.publish import Counts, Summary, Target, newest_values, publish
+from berth.pipeline.publish import NOTHING, Counts, Summary, Target, newest_values, publish
 from berth.pipeline.records import QUARANTINE
 from berth.pipeline.storage import empty_table, remove_leftovers, write_table
 from berth.pipeline.sums import SCHEMAS
-from berth.pipeline.tables import REFERENCES, TABLES, Sums, finished, measured
+from berth.pipeline.tables import REFERENCES, TABLE_SCHEMAS, TABLES, Sums, finished, measured
 
 Report = Callable[[str], None]
 FOLLOW_STATE = ".follow"
@@ -56,15 +56,19 @@ def ingest(
     report("quarantine")
     write_table(quarantine_of(session, digests.values()), out / "quarantine")
     sums = _sums(session, digests, options)
-    with measured(sums, target.problem, options.reference_mips) as tables:
+    with measured(sums, target.problem, options.reference_mips, digests) as tables:
         for name in TABLES:
             report(f"table {name}")
-            write_table(finished(tables[name], name, options, counts.span), out / name)
+            table = empty_table(session, TABLE_SCHEMAS[name])
+            if name in tables:
+                table = finished(tables[name], name, options, counts.span)
+            write_table(table, out / name)
     for item in digests.values():
         item.forget()
     report("problem")
-    written = {name: session.read.parquet(str(out / name)) for name in TABLES}
-    return publish(out, target, newest_values(written), counts, ignored_entries(telemetry))
+    written = {name: session.read.schema(TABLE_SCHEMAS[name]).parquet(str(out / name)) for name in tables}
+    values = NOTHING | newest_values(written)
+    return publish(out, target, values, counts, ignored_entries(telemetry))
 
 
 def now_ms() -> int:

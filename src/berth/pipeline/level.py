@@ -12,8 +12,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-BUCKET_WIDTH = 0.25
-"""Of natural logarithms: a bucket's end is 28 % above its start."""
+BUCKET_WIDTH = 0.5
+"""Of natural logarithms: a bucket's end is 65 % above its start."""
 
 SMALLEST = 1e-6
 """What is smaller has this level's logarithm; a level this small is 0."""
@@ -28,16 +28,20 @@ _UNITS = float(2**26)
 """Sums are of whole numbers of units: they are exact in any order, so results don't depend on it."""
 
 
-def bucket_of(value: Column) -> Column:
-    """The number of a value's bucket."""
-    return F.floor(_position(value)).cast("int")
+def with_bucket(rows: DataFrame, value: str) -> DataFrame:
+    """The rows with the number of a value's `bucket`, and how far `inside` it the value lies, from 0 to 1."""
+    return (
+        rows.withColumn("inside", _position(F.col(value)))
+        .withColumn("bucket", F.floor("inside").cast("int"))
+        .withColumn("inside", F.col("inside") - F.col("bucket"))
+    )
 
 
-def bucket_sums(value: Column) -> list[Column]:
-    """The aggregates `n`, `first_power` and `second_power` of values that share a bucket."""
-    inside = _position(value) - F.floor(_position(value))
+def bucket_sums() -> list[Column]:
+    """The aggregates `n`, `first_power` and `second_power` of rows that share a bucket."""
+    inside = F.col("inside")
     return [
-        F.count(value).alias("n"),
+        F.count(inside).alias("n"),
         F.sum(F.rint(inside * _UNITS)).alias("first_power"),
         F.sum(F.rint(inside * inside * _UNITS)).alias("second_power"),
     ]

@@ -20,7 +20,10 @@ from berth.pipeline.tables import MEASURES, TABLE_KEYS, TABLES, pooled
 from berth.pipeline.update import Updated, updated_document
 
 NOTHING = {
-    name: pd.DataFrame(columns=[*TABLE_KEYS[name], *(f"smoothed_{measure}" for measure in MEASURES[name])])
+    name: pd.DataFrame(
+        {key: pd.Series(dtype=object) for key in TABLE_KEYS[name]}
+        | {f"smoothed_{measure}": pd.Series(dtype=float) for measure in MEASURES[name]}
+    )
     for name in TABLES
 }
 """The newest values where nothing was measured."""

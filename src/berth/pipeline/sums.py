@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS, Folder
-from berth.pipeline.level import bucket_of, bucket_sums
+from berth.pipeline.level import bucket_sums, with_bucket
 
 KEYS = {
     PROBES.name: ("window", "from", "to", "bucket"),
@@ -55,15 +55,19 @@ def sums_of(judged: DataFrame, folder: Folder, window_ms: int | None) -> DataFra
     rows = judged.select("reason", *(F.when(sensible, F.col(f"`{name}`")).alias(name) for name in names))
     level = {PROBES.name: "rtt_ms", HEARTBEATS.name: "mips"}.get(folder.name)
     if level is not None:
-        rows = rows.withColumn("bucket", bucket_of(F.col(level)))
-    sums = _amounts(folder) if level is None else bucket_sums(F.col(level))
+        rows = with_bucket(rows, level)
+    sums = _amounts(folder) if level is None else bucket_sums()
     if folder is HEARTBEATS:
         sums.append(_amount("run_queue"))
-    return (
-        rows.withColumn("window", window_of(F.col("ts"), window_ms))
-        .groupBy("reason", *KEYS[folder.name])
-        .agg(F.count(F.lit(1)).alias("records"), F.min("ts").alias("first"), F.max("ts").alias("last"), *sums)
+    keys = KEYS[folder.name]
+    if window_ms is None:  # a constant among the keys would cost something in every record
+        keys = keys[1:]
+    else:
+        rows = rows.withColumn("window", window_of(F.col("ts"), window_ms))
+    grouped = rows.groupBy("reason", *keys).agg(
+        F.count(F.lit(1)).alias("records"), F.min("ts").alias("first"), F.max("ts").alias("last"), *sums
     )
+    return grouped.withColumn("window", F.lit(0).cast("bigint")) if window_ms is None else grouped
 
 
 def _amounts(folder: Folder) -> list[Column]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,12 +13,15 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from berth.files.schema import FASTEST, SLOWEST
 from berth.model import Problem
+from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.level import with_level
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import availability_of
 from berth.pipeline.smooth import smoothed
+from berth.pipeline.storage import empty_table
 from berth.pipeline.sums import ordered_sum
 
+SPEEDS = "window bigint, node string, mips double, speed double"
 REFERENCES = "reference_mips double, n bigint"
 TABLES = ("links", "nodes", "operators", "streams")
 TABLE_KEYS = {
@@ -27,6 +30,26 @@ TABLE_KEYS = {
     "operators": ("application", "operator"),
     "streams": ("application", "from", "to"),
 }
+_DATES = "window_start timestamp, window_end timestamp"
+TABLE_SCHEMAS = {
+    "links": f"{_DATES}, `from` string, `to` string, delay_ms double, spread_ms double, samples bigint, "
+    "smoothed_delay_ms double",
+    "nodes": f"{_DATES}, node string, availability double, speed double, run_queue double, mips double, "
+    "interval_ms double, samples bigint, smoothed_availability double, smoothed_speed double, "
+    "smoothed_run_queue double",
+    "operators": f"{_DATES}, application string, operator string, work_ms double, selectivity double, "
+    "tuples double, samples bigint, smoothed_work_ms double, smoothed_selectivity double",
+    "streams": f"{_DATES}, application string, `from` string, `to` string, bytes_per_s double, "
+    "tuples_per_s double, tuple_bytes double, samples bigint, smoothed_bytes_per_s double, "
+    "smoothed_tuples_per_s double, smoothed_tuple_bytes double",
+}
+NEEDS = {
+    "links": (PROBES.name,),
+    "nodes": (HEARTBEATS.name,),
+    "operators": (OPERATORS.name, STREAMS.name),
+    "streams": (STREAMS.name,),
+}
+"""The folders that a table is measured from; without any of them it is empty."""
 MEASURES = {
     "links": ("delay_ms",),
     "nodes": ("availability", "speed", "run_queue"),
@@ -82,18 +105,26 @@ def finished(
 
 
 @contextmanager
-def measured(sums: Sums, problem: Problem, reference_mips: float | None) -> Iterator[dict[str, DataFrame]]:
-    """The tables without their smoothed columns: `window`, keys, measures and the number of samples."""
+def measured(
+    sums: Sums, problem: Problem, reference_mips: float | None, folders: Collection[str]
+) -> Iterator[dict[str, DataFrame]]:
+    """The tables that these folders tell something for: `window`, keys, measures and the number of samples.
+
+    They are without their smoothed columns, and can be used as long as the `with` block lasts.
+    """
     pieces = sums.pieces.persist()
-    speeds = speeds_of(sums, problem, reference_mips).persist()
+    speeds = empty_table(pieces.sparkSession, SPEEDS)
+    if HEARTBEATS.name in folders:
+        speeds = speeds_of(sums, problem, reference_mips).persist()
     streams = streams_table(sums.streams)
+    tables: dict[str, Callable[[], DataFrame]] = {
+        "links": lambda: links_table(sums.probes, problem),
+        "nodes": lambda: nodes_table(sums, speeds),
+        "operators": lambda: operators_table(sums.operators, speeds, streams, problem),
+        "streams": lambda: streams,
+    }
     try:
-        yield {
-            "links": links_table(sums.probes, problem),
-            "nodes": nodes_table(sums, speeds),
-            "operators": operators_table(sums.operators, speeds, streams, problem),
-            "streams": streams,
-        }
+        yield {name: table() for name, table in tables.items() if not set(folders).isdisjoint(NEEDS[name])}
     finally:
         speeds.unpersist()
         pieces.unpersist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import INTERVALS, PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
 from berth.pipeline.publish import NOTHING, Counts, Summary, Target, newest_values, publish
 from berth.pipeline.records import QUARANTINE
-from berth.pipeline.storage import empty_table, remove_leftovers, write_table
+from berth.pipeline.storage import empty_table, remove_leftovers, write_empty_table, write_table
 from berth.pipeline.sums import SCHEMAS
 from berth.pipeline.tables import REFERENCES, TABLE_SCHEMAS, TABLES, Sums, finished, measured
 
@@ -53,16 +54,20 @@ def ingest(
             report(f"reading {folder.name}")
             digests[folder.name] = digester.digest(folder, files[folder.name])
     counts = counts_of(digests.values())
-    report("quarantine")
-    write_table(quarantine_of(session, digests.values()), out / "quarantine")
+    quarantine = quarantine_of(session, digests.values())
     sums = _sums(session, digests, options)
-    with measured(sums, target.problem, options.reference_mips, digests) as tables:
-        for name in TABLES:
-            report(f"table {name}")
-            table = empty_table(session, TABLE_SCHEMAS[name])
-            if name in tables:
-                table = finished(tables[name], name, options, counts.span)
-            write_table(table, out / name)
+    with ThreadPoolExecutor(1) as beside:
+        # the quarantine keeps the processors busy while the tables are being planned
+        put_aside = beside.submit(write_table, quarantine, out / "quarantine")
+        with measured(sums, target.problem, options.reference_mips, digests) as tables:
+            for name in TABLES:
+                report(f"table {name}")
+                if name in tables:
+                    write_table(finished(tables[name], name, options, counts.span), out / name)
+                else:
+                    write_empty_table(TABLE_SCHEMAS[name], out / name)
+        report("quarantine")
+        put_aside.result()
     for item in digests.values():
         item.forget()
     report("problem")

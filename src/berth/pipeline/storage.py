@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 
 
 def empty_table(session: SparkSession, schema: str) -> DataFrame:
@@ -22,6 +25,15 @@ def write_table(table: DataFrame, folder: Path) -> None:
     """Write a table as Parquet into a folder, in place of what was there."""
     with aside(folder) as place:
         table.write.parquet(str(place))
+        replace_folder(place, folder)
+
+
+def write_empty_table(schema: str, folder: Path) -> None:
+    """Write a table without rows; there is nothing for Spark to do."""
+    nothing = to_arrow_schema(StructType.fromDDL(schema)).empty_table()
+    with aside(folder) as place:
+        place.mkdir()
+        pq.write_table(nothing, place / "part-00000.parquet")
         replace_folder(place, folder)
 
 

@@ -156,28 +156,21 @@ def pooled(problem: Problem) -> bool:
 def _one_way(probes: DataFrame, problem: Problem) -> DataFrame:
     """Probes of both directions under one: the problem's link's, or from the earlier node to the later."""
     session, index = probes.sparkSession, problem.network.index
-    place = _listed(session, "name string, place int", [(name, number) for name, number in index.items()])
-    backwards = {
-        (link.receiver, link.sender)
-        for link in problem.network.links
-        if index[link.sender] > index[link.receiver]
-    } - {(link.sender, link.receiver) for link in problem.network.links}
-    against = _listed(
-        session, "lower string, upper string, against boolean", [(*pair, True) for pair in backwards]
-    )
+    place = _listed(session, "name string, place int", list(index.items()))
     placed = probes.join(
         F.broadcast(place.select(F.col("name").alias("from"), F.col("place").alias("from_place"))), "from"
     ).join(F.broadcast(place.select(F.col("name").alias("to"), F.col("place").alias("to_place"))), "to")
-    forward = F.col("from_place") < F.col("to_place")
-    ordered = placed.select(
-        F.when(forward, F.col("from")).otherwise(F.col("to")).alias("lower"),
-        F.when(forward, F.col("to")).otherwise(F.col("from")).alias("upper"),
-        *(name for name in probes.columns if name not in ("from", "to")),
-    ).join(F.broadcast(against), ["lower", "upper"], "left")
-    turned = F.coalesce("against", F.lit(False))
-    return ordered.select(
-        F.when(turned, F.col("upper")).otherwise(F.col("lower")).alias("from"),
-        F.when(turned, F.col("lower")).otherwise(F.col("upper")).alias("to"),
+    turned = F.col("from_place") > F.col("to_place")
+    given = {(link.sender, link.receiver) for link in problem.network.links}
+    backwards = [(a, b) for a, b in given if index[a] > index[b] and (b, a) not in given]
+    if backwards:
+        both = [(*pair, True) for a, b in backwards for pair in ((a, b), (b, a))]
+        against = _listed(session, "`from` string, `to` string, against boolean", both)
+        placed = placed.join(F.broadcast(against), ["from", "to"], "left")
+        turned = turned != F.coalesce("against", F.lit(False))
+    return placed.select(
+        F.when(turned, F.col("to")).otherwise(F.col("from")).alias("from"),
+        F.when(turned, F.col("from")).otherwise(F.col("to")).alias("to"),
         *(name for name in probes.columns if name not in ("from", "to")),
     )
 

@@ -1,8 +1,9 @@
 """`berth ingest` of millions of probes against a bare `groupBy(from, to).avg(rtt_ms)` over the same files.
 
-One Spark session on local[2] does both, in turns. One record in twenty is garbage, so the quarantine is written,
-too. Prints the ratio for 1 and 10 million records in Parquet and in JSON lines, how the time grows, and the peak
-memory of the driver's Python process. Options: --millions 1 10, --formats parquet jsonl, --rounds 3.
+One Spark session on local[2] does both, in turns. One record in twenty is garbage, so the quarantine is
+written, too. Prints the ratio for 1 and 10 million records in Parquet and in JSON lines, how the time grows,
+and the peak memory of the driver's Python process. Options: --millions 1 10, --formats parquet jsonl,
+--rounds 3.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def run(
         write_probes(session, telemetry, form, round(size * 1e6))
         bare, whole = [], []
         for attempt in range(rounds + 1):
-            plain = seconds(lambda: average(session, telemetry, form))
-            ours = seconds(lambda: ingest(session, telemetry, problem, folder / "out", IngestOptions()))
+            plain = seconds(average, session, telemetry, form)
+            ours = seconds(ingest, session, telemetry, problem, folder / "out", IngestOptions())
             if attempt:  # the first of both warms up
                 bare.append(plain)
                 whole.append(ours)
@@ -70,15 +71,13 @@ def run(
         shutil.rmtree(telemetry)
     first, last = min(times), max(times)
     if first < last:
-        growth = times[last] / times[first] / (last / first)
-        print(
-            f"{form}: {last / first:g} times the records take {growth:.2f} x {last / first:g} times as long"
-        )
+        growth = times[last] / times[first]
+        print(f"{form}: {last / first:g} times the records take {growth:.1f} times as long")
 
 
-def seconds(action: Callable[[], object]) -> float:
+def seconds(action: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
-    action()
+    action(*arguments)
     return time.perf_counter() - start
 
 

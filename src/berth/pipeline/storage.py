@@ -30,7 +30,9 @@ def write_table(table: DataFrame, folder: Path) -> None:
 
 def write_empty_table(schema: str, folder: Path) -> None:
     """Write a table without rows; there is nothing for Spark to do."""
-    nothing = to_arrow_schema(StructType.fromDDL(schema)).empty_table()
+    columns = StructType.fromDDL(schema)
+    assert isinstance(columns, StructType)
+    nothing = to_arrow_schema(columns).empty_table()
     with aside(folder) as place:
         place.mkdir()
         pq.write_table(nothing, place / "part-00000.parquet")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -315,5 +315,5 @@ def _given_speeds(session: SparkSession, problem: Problem) -> DataFrame:
     )
 
 
-def _listed(session: SparkSession, schema: str, rows: list[tuple[object, ...]]) -> DataFrame:
+def _listed(session: SparkSession, schema: str, rows: Sequence[tuple[object, ...]]) -> DataFrame:
     return session.createDataFrame(rows, schema)

@@ -92,7 +92,7 @@ def bomb(monkeypatch: pytest.MonkeyPatch, call: int) -> None:
     ("options", "calls"),
     [
         (IngestOptions(), (3, 7)),
-        (IngestOptions(window_s=300, watermark_s=900), (1, 6)),
+        (IngestOptions(window_s=300, watermark_s=1300), (1, 6)),
     ],
     ids=["at once", "windows"],
 )
@@ -125,17 +125,18 @@ def test_failures_leave_no_trace(
 
 def test_what_comes_too_late(spark: SparkSession, tmp_path: Path) -> None:
     """Records from before the watermark are in quarantine; those within it count."""
-    telemetry, out, problem = tmp_path / "telemetry", tmp_path / "out", write_problem(tmp_path / "problem")
+    telemetry, out = tmp_path / "telemetry [1]", tmp_path / "out {x}"
+    problem = write_problem(tmp_path / "problem")
     options = IngestOptions(watermark_s=60)
     write_lines(telemetry / "probes" / "0.jsonl", [probe(ts=START + 600_000, rtt_ms=10)])
     write_lines(telemetry / "heartbeats" / "0.jsonl", [heartbeat(ts=START + 600_000)])
     follow(spark, telemetry, problem, out, options, once=True)
     late = [probe(ts=START + 540_000, rtt_ms=10), probe(ts=START + 539_999, rtt_ms=10)]
-    write_lines(telemetry / "probes" / "1.jsonl", late)
-    shutil.copy(telemetry / "probes" / "1.jsonl", telemetry / "probes" / ".1.jsonl")
+    write_lines(telemetry / "probes" / "1%62 #+[x].jsonl", late)
+    shutil.copy(telemetry / "probes" / "1%62 #+[x].jsonl", telemetry / "probes" / ".1.jsonl")
     summary = follow(spark, telemetry, problem, out, options, once=True)
     assert summary.counts.records == {"probes": 2, "heartbeats": 1}
     assert summary.counts.quarantined == {"probes": {"ts: too late, behind the watermark": 1}}
     rows = pd.read_parquet(out / "quarantine")
     assert rows["reason"].tolist() == ["ts: too late, behind the watermark"]
-    assert rows["file"].tolist() == ["probes/1.jsonl"]
+    assert rows["file"].tolist() == ["probes/1%62 #+[x].jsonl"]

@@ -5,7 +5,16 @@ import random
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.outages import Windows, availability_of, edge_pieces, ends_of, pieces_of, with_next
+from berth.pipeline.outages import (
+    INTERVALS,
+    Windows,
+    availability_of,
+    edge_pieces,
+    ends_of,
+    pieces_of,
+    with_next,
+)
+from berth.pipeline.storage import empty_table
 from berth.pipeline.sums import window_of
 from berth.spark import SparkSession
 from tests.oracle import telemetry as oracle
@@ -62,7 +71,8 @@ def shares(
     rows = session.createDataFrame(beats, "node string, ts bigint, up boolean")
     windows = Windows.of(rows.select(window_of(F.col("ts"), window_ms).alias("window")), window_ms)
     pieces = pieces_of(with_next(rows), windows).unionByName(edge_pieces(ends_of(rows), windows))
-    found = availability_of(pieces, window_ms is not None).collect()
+    past = empty_table(session, INTERVALS)
+    found = availability_of(pieces, past, window_ms).collect()
     return {(row["window"], row["node"]): row["availability"] for row in found}
 
 

@@ -30,7 +30,7 @@ FEW = 500_000
 
 FEW_NAMES = 10
 FILE_REASON = "file: can't be read"
-_FAILURES = (PySparkException, Py4JJavaError)
+FAILURES = (PySparkException, Py4JJavaError)
 """Spark raises the second for what goes wrong in its tasks."""
 
 
@@ -69,13 +69,21 @@ class Digester:
     clock: Clock
     window_ms: int | None
 
-    def digest(self, folder: Folder, paths: list[Path]) -> Digest:
-        """Take in a folder's files; those that can't be read are quarantined by name."""
+    def digest(self, folder: Folder, paths: list[Path], thorough: bool = False) -> Digest:
+        """Take in a folder's files; those that can't be read are quarantined by name.
+
+        Args:
+            folder: whose files they are.
+            paths: the files.
+            thorough: read every file through beforehand, all columns of it.
+        """
         sources = look_into(paths)
+        if thorough:
+            sources = self._unreadable(folder, find_broken(sources))
         while True:
             try:
                 return self._digest(folder, sources)
-            except _FAILURES:
+            except FAILURES:
                 again = find_broken(sources)
                 if again == sources:
                     again = self._unreadable(folder, sources)
@@ -91,7 +99,7 @@ class Digester:
         kept = with_names_judged(sums_of(records, folder, self.window_ms), folder, self.problem).persist()
         try:
             found = {row["reason"]: row for row in _counts(kept).collect()}
-        except _FAILURES:
+        except FAILURES:
             kept.unpersist()
             raise
         sensible = found.pop(None, None)
@@ -146,7 +154,7 @@ class Digester:
         try:
             records = read_records(self.session, folder, self.root, sources)
             records.write.format("noop").mode("overwrite").save()
-        except _FAILURES as error:
+        except FAILURES as error:
             return f"file: Spark can't read it ({first_cause(error)})"
         return None
 

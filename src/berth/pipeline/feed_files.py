@@ -62,11 +62,12 @@ def ignored_entries(root: Path) -> list[str]:
     return sorted(
         item.name
         for item in root.iterdir()
-        if not _hidden(item.name) and not (item.name in folders and item.is_dir())
+        if not hidden(item.name) and not (item.name in folders and item.is_dir())
     )
 
 
-def _hidden(name: str) -> bool:
+def hidden(name: str) -> bool:
+    """Whether a file or folder of this name is not data, as everywhere in Spark."""
     return name.startswith((".", "_"))
 
 
@@ -79,8 +80,8 @@ def _files_under(folder: Path) -> Iterator[Path]:
             folders.clear()
             continue
         seen.add(place)
-        folders[:] = sorted(name for name in folders if not _hidden(name))
-        yield from (Path(parent, name) for name in sorted(files) if not _hidden(name))
+        folders[:] = sorted(name for name in folders if not hidden(name))
+        yield from (Path(parent, name) for name in sorted(files) if not hidden(name))
 
 
 def look_into(paths: Iterable[Path]) -> list[Source]:

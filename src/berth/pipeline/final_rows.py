@@ -10,6 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from berth.pipeline.storage import aside, link_file, replace_folder
+from berth.spark.paths import spark_path, written_path
 
 MOST_FILES = 100
 """Of one table; more are made into few when the next rows come."""
@@ -33,7 +34,7 @@ class FinalRows:
     def crowded(self, table: str, since: int) -> DataFrame | None:
         """The rows of all files of a table since a state, if these are too many files."""
         files = self._files(table, since)
-        return None if len(files) < MOST_FILES else self._session.read.parquet(*map(str, files))
+        return None if len(files) < MOST_FILES else self._session.read.parquet(*map(spark_path, files))
 
     def show(
         self, table: str, folder: Path, since: int, changing: DataFrame | None = None
@@ -47,7 +48,7 @@ class FinalRows:
             if changing is None:
                 place.mkdir()
             else:
-                changing.write.parquet(str(place))
+                changing.write.parquet(written_path(place))
                 for file in place.glob("*.parquet"):
                     file.rename(place / f"open-{file.name}")
             for file in self._files(table, since):
@@ -56,7 +57,9 @@ class FinalRows:
         self._forget(table, since)
         if changing is None:
             return None
-        return self._session.read.schema(changing.schema).parquet(*map(str, folder.glob("open-*.parquet")))
+        return self._session.read.schema(changing.schema).parquet(
+            *map(spark_path, folder.glob("open-*.parquet"))
+        )
 
     def _files(self, table: str, since: int) -> list[Path]:
         return sorted(

@@ -7,15 +7,14 @@ those that one ingest over all files would give, as long as no record is later t
 
 from __future__ import annotations
 
-import fcntl
 import json
+import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -23,15 +22,15 @@ from pyspark.sql import functions as F  # noqa: N812
 from berth.files.document import write_text
 from berth.model import BadInput
 from berth.pipeline.checks import Clock
-from berth.pipeline.digest import Digest, Digester
+from berth.pipeline.digest import FAILURES, Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS
-from berth.pipeline.feed_files import ignored_entries, telemetry_files
+from berth.pipeline.feed_files import hidden, ignored_entries, telemetry_files
 from berth.pipeline.final_rows import FinalRows
-from berth.pipeline.ingest import FOLLOW_STATE, Report, counts_of, now_ms, prepare, quarantine_of
+from berth.pipeline.ingest import FOLLOW_STATE, Report, counts_of, now_ms, quarantine_of, target_held
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import (
+    LOOK_BACK,
     Windows,
-    counted_intervals,
     edge_pieces,
     ends_of,
     merged_pieces,
@@ -48,11 +47,11 @@ from berth.pipeline.tables import (
     TABLE_KEYS,
     TABLES,
     Sums,
-    counted_references,
     finished,
     measured,
     references_of,
 )
+from berth.spark.paths import spark_path, written_path
 
 MOST_FILES = 1000
 """Files of one batch."""
@@ -81,25 +80,13 @@ def follow(
     target = Target.load(problem)
     telemetry, out = telemetry.resolve(), out.resolve()
     telemetry_files(telemetry)
-    prepare(telemetry, out)
-    home = out / FOLLOW_STATE
-    home.mkdir(exist_ok=True)
-    with _alone(home, out):
+    with target_held(telemetry, out):
+        home = out / FOLLOW_STATE
+        home.mkdir(exist_ok=True)
         _same_settings(home, telemetry, options)
         follower = _Follower(session, telemetry, out, target, options, report)
         _run(session, telemetry, home, follower, options, once)
         return follower.summary()
-
-
-@contextmanager
-def _alone(home: Path, out: Path) -> Iterator[None]:
-    """Hold the target's lock; it is free again when this process ends, however it ends."""
-    with (home / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInput([f"--out: another process follows into {out}"]) from None
-        yield
 
 
 def _same_settings(home: Path, telemetry: Path, options: IngestOptions) -> None:
@@ -138,11 +125,11 @@ def _run(
         .option("maxFilesPerTrigger", MOST_FILES)
         # without this, a file much older than the newest one would be passed over without a word
         .option("maxFileAge", "36500d")
-        .load(str(telemetry))
+        .load(spark_path(telemetry))
         .select("path")
     )
     writer = files.writeStream.foreachBatch(follower.take).option(
-        "checkpointLocation", str(home / "checkpoint")
+        "checkpointLocation", written_path(home / "checkpoint")
     )
     trigger = (
         {"availableNow": True}
@@ -217,9 +204,16 @@ class _Follower:
         return publish(self._out, self._target, NOTHING, Counts(), ignored_entries(self._telemetry))
 
     def _advance(self, state: int, uris: list[str]) -> None:
+        try:
+            self._write_state(state, uris, thorough=False)
+        except FAILURES:
+            # a later pass over the files may read what the first one didn't have to
+            self._write_state(state, uris, thorough=True)
+
+    def _write_state(self, state: int, uris: list[str], thorough: bool) -> None:
         """From the state before and new files to the next state."""
         before = self._states.notes(state - 1)
-        digests = self._digests(uris, before.watermark)
+        digests = self._digests(uris, before.watermark, thorough)
         notes = self._moved_on(before, before.counts + counts_of(digests.values()))
         with ExitStack() as until:
             for item in digests.values():
@@ -239,11 +233,14 @@ class _Follower:
                 draft.write_final(name, rows)
             draft.write_notes(notes)
 
-    def _digests(self, uris: list[str], watermark: int | None) -> dict[str, Digest]:
+    def _digests(self, uris: list[str], watermark: int | None, thorough: bool) -> dict[str, Digest]:
         paths: dict[str, list[Path]] = {}
         for uri in sorted(uris):
-            path = Path(unquote(urlsplit(uri).path))
-            paths.setdefault(path.relative_to(self._telemetry).parts[0], []).append(path)
+            # Hadoop's text of a path: nothing in it is encoded
+            path = Path(re.sub(r"^file:(//)?(?=/)", "", uri))
+            parts = path.relative_to(self._telemetry).parts
+            if len(parts) > 1 and not any(hidden(part) for part in parts):
+                paths.setdefault(parts[0], []).append(path)
         clock = Clock(now_ms() + round(self._options.clock_skew_s * 1000), watermark)
         digester = Digester(
             self._session, self._telemetry, self._target.problem, clock, self._options.window_ms
@@ -252,7 +249,7 @@ class _Follower:
         for folder in FOLDERS:
             if folder.name in paths:
                 self._report(f"reading {folder.name}")
-                digests[folder.name] = digester.digest(folder, paths[folder.name])
+                digests[folder.name] = digester.digest(folder, paths[folder.name], thorough)
         return digests
 
     def _moved_on(self, before: Notes, counts: Counts) -> Notes:
@@ -295,13 +292,14 @@ class _Follower:
             until.callback(rows.unpersist)
             draft.write(f"newest-{name}", later(parts[f"newest-{name}"], rows, name))
         past = F.col("window") < F.lit(notes.open_from)
-        one = F.lit(1).cast("bigint").alias("n")
         pieces = opened(self._all_pieces(parts), before.open_from).where(past)
-        own = own_intervals(pieces).select("node", "own", one)
+        own = own_intervals(pieces).select("window", "node", "own", "n")
         heartbeats = opened(parts[HEARTBEATS.name], before.open_from).where(past)
-        references = references_of(heartbeats, self._target.problem).select("reference_mips", one)
-        draft.write("intervals", counted_intervals(parts["intervals"].unionByName(own)))
-        draft.write("references", counted_references(parts["references"].unionByName(references)))
+        references = references_of(heartbeats, self._target.problem)
+        oldest = (notes.open_from or 0) - LOOK_BACK * (self._options.window_ms or 0)
+        looked_at = F.col("window") >= F.lit(oldest)
+        draft.write("intervals", parts["intervals"].unionByName(own).where(looked_at))
+        draft.write("references", parts["references"].unionByName(references).where(looked_at))
         return final
 
     def _all_pieces(self, parts: Mapping[str, DataFrame]) -> DataFrame:
@@ -328,7 +326,16 @@ class _Follower:
             opened(parts[folder.name], notes.open_from) for folder in FOLDERS
         )
         pieces = opened(self._all_pieces(parts), notes.open_from)
-        sums = Sums(probes, heartbeats, pieces, operators, streams, parts["intervals"], parts["references"])
+        sums = Sums(
+            probes,
+            heartbeats,
+            pieces,
+            operators,
+            streams,
+            parts["intervals"],
+            parts["references"],
+            self._options.window_ms,
+        )
         problem, reference = self._target.problem, self._options.reference_mips
         tables = until.enter_context(measured(sums, problem, reference, SCHEMAS))
         return {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from berth.model import BadInput
 from berth.pipeline.checks import Clock
-from berth.pipeline.digest import Digest, Digester
+from berth.pipeline.digest import FAILURES, Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.feed_files import ignored_entries, telemetry_files
+from berth.pipeline.lock import held
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import INTERVALS, PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
 from berth.pipeline.publish import NOTHING, Counts, Summary, Target, newest_values, publish
@@ -22,6 +24,7 @@ from berth.pipeline.records import QUARANTINE
 from berth.pipeline.storage import empty_table, remove_leftovers, write_empty_table, write_table
 from berth.pipeline.sums import SCHEMAS
 from berth.pipeline.tables import REFERENCES, TABLE_SCHEMAS, TABLES, Sums, finished, measured
+from berth.spark.paths import spark_path
 
 Report = Callable[[str], None]
 FOLLOW_STATE = ".follow"
@@ -43,16 +46,45 @@ def ingest(
     target = Target.load(problem)
     telemetry, out = telemetry.resolve(), out.resolve()
     files = telemetry_files(telemetry)
-    prepare(telemetry, out)
+    with target_held(telemetry, out):
+        return _ingest(session, telemetry, files, target, out, options, report)
+
+
+def _ingest(
+    session: SparkSession,
+    telemetry: Path,
+    files: Mapping[str, list[Path]],
+    target: Target,
+    out: Path,
+    options: IngestOptions,
+    report: Report,
+) -> Summary:
     if (out / FOLLOW_STATE).exists():
         raise BadInput([f"--out: {out} belongs to an ingest with --follow; choose another folder"])
     clock = Clock(newest=now_ms() + round(options.clock_skew_s * 1000))
     digester = Digester(session, telemetry, target.problem, clock, options.window_ms)
+    try:
+        return _take_in(digester, files, target, out, options, report, thorough=False)
+    except FAILURES:
+        # a later pass over the files may read what the first one didn't have to
+        return _take_in(digester, files, target, out, options, report, thorough=True)
+
+
+def _take_in(
+    digester: Digester,
+    files: Mapping[str, list[Path]],
+    target: Target,
+    out: Path,
+    options: IngestOptions,
+    report: Report,
+    thorough: bool,
+) -> Summary:
+    session, telemetry = digester.session, digester.root
     digests = {}
     for folder in FOLDERS:
         if files.get(folder.name):
             report(f"reading {folder.name}")
-            digests[folder.name] = digester.digest(folder, files[folder.name])
+            digests[folder.name] = digester.digest(folder, files[folder.name], thorough)
     counts = counts_of(digests.values())
     quarantine = quarantine_of(session, digests.values())
     sums = _sums(session, digests, options)
@@ -71,7 +103,9 @@ def ingest(
     for item in digests.values():
         item.forget()
     report("problem")
-    written = {name: session.read.schema(TABLE_SCHEMAS[name]).parquet(str(out / name)) for name in tables}
+    written = {
+        name: session.read.schema(TABLE_SCHEMAS[name]).parquet(spark_path(out / name)) for name in tables
+    }
     values = NOTHING | newest_values(written)
     return publish(out, target, values, counts, ignored_entries(telemetry))
 
@@ -81,18 +115,23 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def prepare(telemetry: Path, out: Path) -> None:
-    """Make the target's folder, and remove what a killed run left there."""
-    inside = out.resolve()
-    if inside == telemetry.resolve() or telemetry.resolve() in inside.parents:
+@contextmanager
+def target_held(telemetry: Path, out: Path) -> Iterator[None]:
+    """Hold the target's folder, which is made if it is not there, without what a killed run left in it.
+
+    Raises:
+        BadInput: it is a folder of telemetry, can't be made, or another run writes there.
+    """
+    if out == telemetry or telemetry in out.parents:
         raise BadInput(
             [f"--out: {out} lies in the telemetry's folder; its tables would be read as telemetry"]
         )
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput([f"--out: {out}: {(error.strerror or str(error)).lower()}"]) from None
-    remove_leftovers(out, (*TABLES, "quarantine"))
+    raw = [name for name in (PROBES.name, HEARTBEATS.name) if (out / name).exists()]
+    if raw:
+        raise BadInput([f"--out: {out} has a folder {raw[0]!r}: it is telemetry, and would be overwritten"])
+    with held(out):
+        remove_leftovers(out, (*TABLES, "quarantine"))
+        yield
 
 
 def counts_of(digests: Iterable[Digest]) -> Counts:
@@ -130,4 +169,5 @@ def _sums(session: SparkSession, digests: Mapping[str, Digest], options: IngestO
         sums(STREAMS.name),
         empty_table(session, INTERVALS),
         empty_table(session, REFERENCES),
+        options.window_ms,
     )

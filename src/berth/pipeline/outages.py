@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.pipeline.sums import window_of
@@ -21,6 +21,10 @@ from berth.pipeline.sums import window_of
 LONGEST_SILENCE = 3
 """In intervals of the node; what is longer is an outage."""
 
+LOOK_BACK = 100
+"""Windows that tell a node's interval and the reference for speeds: it, and so many before it."""
+LEAST_GAPS = 3
+"""Between heartbeats, that tell a node's interval in windows; with fewer, the other nodes have a say."""
 MOST_WINDOWS = 100
 """That a gap is cut into by listing them all."""
 
@@ -29,7 +33,7 @@ PIECES = (
     "window bigint, node string, up boolean, gap bigint, offset bigint, length bigint, edge boolean, n bigint"
 )
 BEATS = "node string, ts bigint, up boolean"
-INTERVALS = "node string, own double, n bigint"
+INTERVALS = "window bigint, node string, own double, n bigint"
 ENDS = "node string, first struct<ts: bigint, up: boolean>, last struct<ts: bigint, up: boolean>"
 
 
@@ -117,44 +121,48 @@ def _in_windows(gaps: DataFrame, length_ms: int, starts: DataFrame) -> DataFrame
 
 
 def own_intervals(pieces: DataFrame) -> DataFrame:
-    """window, node, `own`: the median time between the heartbeats of a node, null where there are not two."""
+    """window, node, `own`, `n`: the median of a node's n times between heartbeats; null where n is 0."""
     # the edges of the feed and what a window only sees the rest of don't tell a node's interval
     tells = ~F.col("edge") & (F.col("offset") == 0)
     return pieces.groupBy("window", "node").agg(
         F.percentile(F.when(tells, F.col("gap")), F.lit(0.5), F.col("n")).alias("own"),
+        F.coalesce(F.sum(F.when(tells, F.col("n"))), F.lit(0)).alias("n"),
         F.min("offset").alias("offset"),
     )
 
 
-def counted_intervals(own: DataFrame) -> DataFrame:
-    """How often a node had an interval."""
-    return own.where(F.col("own").isNotNull()).groupBy("node", "own").agg(F.sum("n").alias("n"))
+def looking_back(rows: WindowSpec, window_ms: int | None) -> WindowSpec:
+    """A window and those before it, as far as they are looked at."""
+    return rows.orderBy("window").rangeBetween(-LOOK_BACK * (window_ms or 0), 0)
 
 
-def availability_of(pieces: DataFrame, past: DataFrame) -> DataFrame:
+def availability_of(pieces: DataFrame, past: DataFrame, window_ms: int | None) -> DataFrame:
     """window, node, interval_ms, availability; null where nothing tells how long a silence may be.
 
-    A node's interval in a window is the median over that window and all before it: a window may have few
+    A node's interval in a window is the median over that window and those before it: a window may have few
     heartbeats, and none of later windows is known when a follower closes it.
 
     Args:
         pieces: the times between heartbeats.
-        past: the intervals of windows before these, counted.
+        past: the intervals of windows before these.
+        window_ms: the windows' length; None: over all time a node's own heartbeats decide, be they few.
     """
-    now = own_intervals(pieces).select("window", "node", "own", "offset", F.lit(1).cast("bigint").alias("n"))
-    before = past.select(
-        F.lit(-1).cast("bigint").alias("window"), "node", "own", F.lit(0).cast("bigint").alias("offset"), "n"
-    )
-    so_far = Window.partitionBy("node").orderBy("window").rangeBetween(Window.unboundedPreceding, 0)
+    now = own_intervals(pieces)
+    before = past.withColumn("offset", F.lit(0).cast("bigint"))
+    first = now.agg(F.min("window").alias("first"))
+    so_far = looking_back(Window.partitionBy("node"), window_ms)
     running = F.percentile("own", F.lit(0.5), F.col("n")).over(so_far)
     usual = F.percentile("running", F.lit(0.5)).over(Window.partitionBy("window"))
+    enough = F.col("gaps") >= (1 if window_ms is None else LEAST_GAPS)
+    interval = F.when(enough, F.col("running")).otherwise(F.least("running", usual))
     # where nobody's interval is known, a silence that fills a window is an outage
     silent = F.when(F.col("offset") > 0, 0.0)
     intervals = (
         now.unionByName(before)
-        .withColumn("running", running)
-        .where(F.col("window") >= 0)
-        .select("window", "node", F.coalesce("running", usual, silent).alias("interval_ms"))
+        .crossJoin(F.broadcast(first))
+        .select("*", running.alias("running"), F.sum("n").over(so_far).alias("gaps"))
+        .where(F.col("window") >= F.col("first"))
+        .select("window", "node", F.coalesce(interval, silent).alias("interval_ms"))
     )
     up_ms = F.sum(F.col("n") * F.when(F.col("up"), _up_ms(F.col("interval_ms"))).otherwise(0.0))
     share = up_ms / F.sum(F.col("n") * F.col("length"))

@@ -49,7 +49,7 @@ class Target:
 
 
 def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in sorted({**one, **other})}
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ class Summary:
         """The report as plain data; of very long lists the first names."""
         return {
             **self.counts.document(),
+            "quarantined": {name: dict(sorted(why.items())) for name, why in self.counts.quarantined.items()},
             "ignored": self.ignored,
             "unmeasured": {
                 kind: {"count": len(names), "names": names[:MOST_NAMES]}

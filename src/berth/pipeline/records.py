@@ -6,7 +6,6 @@ record can't be read, null if it can), `file` and `record` (what it was, for the
 
 from __future__ import annotations
 
-import re
 from functools import reduce
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from berth.pipeline.feed_files import Source
 from berth.pipeline.read_lines import read_lines
 from berth.pipeline.read_parquet import read_parquet
 from berth.pipeline.storage import empty_table
+from berth.spark.paths import spark_path
 
 QUARANTINE = "folder string, file string, record string, reason string"
 
@@ -27,13 +27,13 @@ def read_records(session: SparkSession, folder: Folder, root: Path, sources: lis
     good = [source for source in sources if source.broken is None]
     file = _file(root)
     frames = []
-    lines = [_literal(source.path) for source in good if source.schema is None]
+    lines = [spark_path(source.path) for source in good if source.schema is None]
     if lines:
         frames.append(read_lines(session, folder, lines, file))
     kinds: dict[tuple[str, frozenset[str]], list[str]] = {}
     for source in good:
         if source.schema is not None:
-            kinds.setdefault((source.schema, source.nanoseconds), []).append(_literal(source.path))
+            kinds.setdefault((source.schema, source.nanoseconds), []).append(spark_path(source.path))
     for (_, nanoseconds), paths in kinds.items():
         frames.append(read_parquet(session, folder, paths, nanoseconds, file))
     if not frames:
@@ -50,11 +50,6 @@ def broken_rows(session: SparkSession, folder: Folder, root: Path, sources: list
         if source.broken is not None
     ]
     return session.createDataFrame(rows, QUARANTINE)
-
-
-def _literal(path: Path) -> str:
-    """A path for Spark, which takes brackets, braces and stars for patterns."""
-    return re.sub(r"([][{}*?\\])", r"\\\1", str(path))
 
 
 def _file(root: Path) -> Column:

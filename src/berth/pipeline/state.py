@@ -23,6 +23,7 @@ from berth.pipeline.publish import Counts
 from berth.pipeline.storage import aside, empty_table, link_folder, replace_folder
 from berth.pipeline.sums import SCHEMAS
 from berth.pipeline.tables import MEASURES, REFERENCES, TABLE_KEYS, TABLES
+from berth.spark.paths import spark_path, written_path
 
 PARTS = {
     PROBES.name: SCHEMAS[PROBES.name],
@@ -125,11 +126,11 @@ class Draft:
 
     def write(self, name: str, rows: DataFrame) -> None:
         """Write a part that is another one than in the state before."""
-        rows.write.parquet(str(self.place / name))
+        rows.write.parquet(written_path(self.place / name))
 
     def write_final(self, table: str, rows: DataFrame) -> None:
         """Write rows of a table that became final."""
-        rows.write.parquet(str(self.place / FINAL / table))
+        rows.write.parquet(written_path(self.place / FINAL / table))
 
     def write_notes(self, notes: Notes) -> None:
         """Write the small part."""
@@ -152,7 +153,7 @@ def read_part(session: SparkSession, folder: Path, name: str) -> DataFrame:
     place = folder / name
     if not place.exists():
         return empty_table(session, PARTS[name])
-    rows = session.read.schema(PARTS[name]).parquet(str(place))
+    rows = session.read.schema(PARTS[name]).parquet(spark_path(place))
     size = sum(file.stat().st_size for file in place.glob("*.parquet"))
     # joining and grouping what is in one partition needs no shuffle, and a plan has few stages
     return rows.coalesce(1) if size <= SMALL_BYTES else rows

@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from berth.spark.paths import written_path
+
 
 def empty_table(session: SparkSession, schema: str) -> DataFrame:
     """A table without rows; Spark knows that it has none, and plans no work for it."""
@@ -24,7 +26,7 @@ def empty_table(session: SparkSession, schema: str) -> DataFrame:
 def write_table(table: DataFrame, folder: Path) -> None:
     """Write a table as Parquet into a folder, in place of what was there."""
     with aside(folder) as place:
-        table.write.parquet(str(place))
+        table.write.parquet(written_path(place))
         replace_folder(place, folder)
 
 
@@ -32,7 +34,7 @@ def write_empty_table(schema: str, folder: Path) -> None:
     """Write a table without rows; there is nothing for Spark to do."""
     columns = StructType.fromDDL(schema)
     assert isinstance(columns, StructType)
-    nothing = to_arrow_schema(columns).empty_table()
+    nothing = to_arrow_schema(columns, timezone="UTC").empty_table()
     with aside(folder) as place:
         place.mkdir()
         pq.write_table(nothing, place / "part-00000.parquet")
@@ -56,7 +58,12 @@ def replace_folder(place: Path, folder: Path) -> None:
     with aside(folder) as old:
         if folder.exists():
             folder.rename(old)
-        place.rename(folder)
+        try:
+            place.rename(folder)
+        except OSError:
+            if old.exists():
+                old.rename(folder)
+            raise
 
 
 def link_folder(folder: Path, target: Path) -> None:
@@ -73,7 +80,9 @@ def link_file(file: Path, target: Path) -> None:
     except FileExistsError:
         return
     except OSError:
-        shutil.copyfile(file, target)
+        copied = target.with_name(f".{target.name}")
+        shutil.copyfile(file, copied)
+        copied.rename(target)
 
 
 def remove_leftovers(parent: Path, names: tuple[str, ...]) -> None:

@@ -16,13 +16,13 @@ from berth.model import Problem
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.level import with_level
 from berth.pipeline.options import IngestOptions
-from berth.pipeline.outages import availability_of
+from berth.pipeline.outages import availability_of, looking_back
 from berth.pipeline.smooth import smoothed
 from berth.pipeline.storage import empty_table
 from berth.pipeline.sums import ordered_sum
 
 SPEEDS = "window bigint, node string, mips double, speed double"
-REFERENCES = "reference_mips double, n bigint"
+REFERENCES = "window bigint, reference_mips double"
 TABLES = ("links", "nodes", "operators", "streams")
 TABLE_KEYS = {
     "links": ("from", "to"),
@@ -69,9 +69,10 @@ class Sums:
     operators: DataFrame
     streams: DataFrame
     past_intervals: DataFrame
-    """Of nodes in the windows before these, counted."""
+    """Of nodes in windows before these."""
     past_references: DataFrame
-    """The reference for speeds in the windows before these, counted."""
+    """The reference for speeds in windows before these."""
+    window_ms: int | None
 
 
 def finished(
@@ -182,7 +183,7 @@ def nodes_table(sums: Sums, speeds: DataFrame) -> DataFrame:
         F.sum("records").alias("samples"), F.try_divide(up["run_queue"], up["records"]).alias("run_queue")
     )
     return (
-        availability_of(sums.pieces, sums.past_intervals)
+        availability_of(sums.pieces, sums.past_intervals, sums.window_ms)
         .join(counts, ["window", "node"], "full")
         .join(speeds, ["window", "node"], "left")
         .select(
@@ -202,7 +203,7 @@ def speeds_of(sums: Sums, problem: Problem, reference_mips: float | None) -> Dat
     """How fast every node is that said it while it was up: mips, and speed against the reference."""
     mips = _mips(sums.heartbeats)
     if reference_mips is None:
-        references = _running(references_of(sums.heartbeats, problem), sums.past_references)
+        references = _running(references_of(sums.heartbeats, problem), sums.past_references, sums.window_ms)
         mips = mips.join(F.broadcast(references), "window")
     else:
         mips = mips.withColumn("reference_mips", F.lit(reference_mips))
@@ -211,14 +212,11 @@ def speeds_of(sums: Sums, problem: Problem, reference_mips: float | None) -> Dat
     return mips.select("window", "node", "mips", possible.alias("speed"))
 
 
-def _running(references: DataFrame, past: DataFrame) -> DataFrame:
-    """For each window the median over it and all before: which nodes report changes from one to the next."""
-    now = references.select("window", "reference_mips", F.lit(1).cast("bigint").alias("n"))
-    before = past.select(F.lit(-1).cast("bigint").alias("window"), "reference_mips", "n")
-    so_far = Window.orderBy("window").rangeBetween(Window.unboundedPreceding, 0)
-    running = F.percentile("reference_mips", F.lit(0.5), F.col("n")).over(so_far)
-    every = now.unionByName(before).withColumn("reference_mips", running)
-    return every.where(F.col("window") >= 0).select("window", "reference_mips")
+def _running(references: DataFrame, past: DataFrame, window_ms: int | None) -> DataFrame:
+    """For each window the median over it and those before: which nodes report changes between windows."""
+    every = references.unionByName(past)
+    running = F.percentile("reference_mips", F.lit(0.5)).over(looking_back(Window.partitionBy(), window_ms))
+    return every.select("window", running.alias("reference_mips"))
 
 
 def _mips(heartbeats: DataFrame) -> DataFrame:
@@ -235,11 +233,6 @@ def references_of(heartbeats: DataFrame, problem: Problem) -> DataFrame:
         .withColumn("ratio", F.col("mips") / F.col("given_speed"))
     )
     return ratios.groupBy("window").agg(F.percentile("ratio", F.lit(0.5)).alias("reference_mips"))
-
-
-def counted_references(references: DataFrame) -> DataFrame:
-    """How often there was a reference."""
-    return references.groupBy("reference_mips").agg(F.sum("n").alias("n"))
 
 
 def operators_table(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from berth.model import BadInput
+from berth.pipeline.lock import held
 
-LOCK_FILE = ".lock"
 QUEUE = ".queue"
 PLANS_FOLDER = "plans"
 UNFINISHED = "_temporary"
@@ -26,18 +24,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         BadInput: another run holds it, or it can't be written to.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / LOCK_FILE).open("w")
-    except OSError as error:
-        raise BadInput([f"{folder}: can't be written: {(error.strerror or str(error)).lower()}"]) from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInput(
-                [f"{folder}: another run is writing there; wait for it or take another folder"]
-            ) from None
+    with held(folder):
         _clean(folder)
         try:
             yield

@@ -22,12 +22,12 @@ from berth.files import read_bytes
 from berth.model import BadInput
 from berth.pipeline.many.schema import PROBLEMS
 from berth.spark.failure import first_cause
+from berth.spark.paths import spark_path
 
 FILE_SUFFIXES = (".yaml", ".yml", ".json")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIX = ".parquet"
 _GLOB_SIGNS = "*?["
-_HADOOP_GLOB_SIGNS = "\\*?[]{}"
 
 BATCH_ROWS, BATCH_BYTES = 256, 8 * 2**20
 
@@ -190,13 +190,6 @@ def count_problems(session: SparkSession, inputs: Inputs) -> int:
     tables = [_table(session, path) for path in inputs.parquet]
     tables += [_lines(session, path) for path in inputs.lines]
     return len(inputs.files) + sum(table.count() for table in tables)
-
-
-def spark_path(path: str) -> str:
-    """A path as Spark reads it: nothing in it is a pattern."""
-    if "://" in path:
-        return path
-    return "file:" + "".join(f"\\{sign}" if sign in _HADOOP_GLOB_SIGNS else sign for sign in path)
 
 
 def _files(session: SparkSession, files: Sequence[str]) -> DataFrame:

@@ -19,8 +19,8 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import LongType, MapType, StringType
 
-from berth.pipeline.many.problems import spark_path
 from berth.pipeline.many.schema import REQUESTS
+from berth.spark.paths import spark_path
 
 FIRST_TASKS_PER_CORE = 4
 LARGE_TASKS_PER_CORE = 4

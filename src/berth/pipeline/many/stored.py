@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.pipeline.many.lock import ASIDE, PLANS_FOLDER
-from berth.pipeline.many.problems import spark_path
 from berth.pipeline.many.schema import PLANS
+from berth.spark.paths import spark_path
 
 
 class Stored:

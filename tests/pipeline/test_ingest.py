@@ -310,7 +310,10 @@ def test_bad_folders(tmp_path: Path) -> None:
         assert line.startswith("--out: ")
     (tmp_path / "file").write_text("")
     (line,) = refused(tmp_path / "t", tmp_path / "file", problem)
-    assert line.startswith(f"--out: {tmp_path / 'file'}")
+    assert line.startswith(f"{tmp_path / 'file'}: can't be written")
+    (tmp_path / "other" / "heartbeats").mkdir(parents=True)
+    (line,) = refused(tmp_path / "t", tmp_path / "other", problem)
+    assert line.endswith("has a folder 'heartbeats': it is telemetry, and would be overwritten")
 
 
 def test_a_bad_problem(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ Entry = dict[str, Any]
 
 EXAMPLES = os.environ.get("BERTH_EXAMPLES")
 some = settings(
-    max_examples=int(EXAMPLES or 120),
+    max_examples=int(EXAMPLES or 80),
     derandomize=EXAMPLES is None,
     deadline=None,
     database=None,

@@ -36,6 +36,7 @@ def test_text() -> None:
     assert re.fullmatch(r"writing tables · \d s", steps.text().plain)
 
 
+@pytest.mark.spark  # it waits for seconds: not for the fast run
 def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing from a quick command; a line after the quiet time, and then only now and then."""
     monkeypatch.setattr(spark_progress, "QUIET_SECONDS", 0.5)

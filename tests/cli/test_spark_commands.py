@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -47,13 +48,23 @@ def logs(folder: Path) -> list[Path]:
     return list(folder.glob("berth-spark-*.log"))
 
 
+def family_of(process: subprocess.Popen[str]) -> dict[psutil.Process, str]:
+    """The processes under a process with their names; those that end in this moment are left out."""
+    names = {}
+    with suppress(psutil.NoSuchProcess):
+        for member in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                names[member] = member.name()
+    return names
+
+
 def wait_for(process: subprocess.Popen[str], name: str) -> list[psutil.Process]:
     """The processes that a command has started, as soon as one of that name is among them."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        family = psutil.Process(process.pid).children(recursive=True)
-        if any(name in member.name() for member in family):
-            return family
+        family = family_of(process)
+        if any(name in other for other in family.values()):
+            return list(family)
         time.sleep(0.05)
     raise AssertionError(f"no {name} was started")
 
@@ -62,10 +73,17 @@ def all_gone(family: list[psutil.Process]) -> bool:
     """Whether all are gone within a moment; what nobody has collected yet is gone, too."""
     deadline = time.monotonic() + 5
     while time.monotonic() < deadline:
-        if not any(member.is_running() and member.status() != psutil.STATUS_ZOMBIE for member in family):
+        if not any(map(_is_at_work, family)):
             return True
         time.sleep(0.1)
     return False
+
+
+def _is_at_work(member: psutil.Process) -> bool:
+    try:
+        return bool(member.is_running() and member.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 @pytest.mark.parametrize(
@@ -76,7 +94,7 @@ def test_told_to_end_in_a_job(
 ) -> None:
     """Ctrl-C reaches the whole group as in a terminal, SIGTERM the command: Java and the workers are gone."""
     family = wait_for(started, "python")
-    assert any(member.name() == "java" for member in family)
+    assert "java" in family_of(started).values()
     (os.killpg if number is signal.SIGINT else os.kill)(started.pid, number)
     out, complaints = started.communicate(timeout=30)
     assert started.returncode == code

@@ -74,16 +74,15 @@ def spark_settings_from(items: list[str] | None) -> dict[str, str]:
 class _ToldToEnd(KeyboardInterrupt):
     """Told to end by a signal. py4j lets go of its connection for a KeyboardInterrupt only."""
 
-    def __init__(self, number: int) -> None:
-        self.exit_code = 128 + number
-
 
 @contextmanager
 def _leaving_on_signals() -> Iterator[None]:
     """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us."""
+    ended: list[int] = []
 
     def leave(number: int, _frame: FrameType | None) -> None:
-        raise _ToldToEnd(number)
+        ended.append(number)
+        raise _ToldToEnd
 
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -95,8 +94,14 @@ def _leaving_on_signals() -> Iterator[None]:
         signal.signal(number, leave)
     try:
         yield
-    except _ToldToEnd as end:
-        raise SystemExit(end.exit_code) from None
+    except BaseException as error:
+        if not ended:
+            raise
+        # in the middle of a talk with Java the signal may come out as a failure of Spark
+        log = getattr(error, "log", None)
+        if log is not None:
+            log.unlink(missing_ok=True)
+        raise SystemExit(128 + ended[0]) from None
     finally:
         for number in told:
             signal.signal(number, signal.SIG_DFL)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -44,11 +44,13 @@ def session_for(master: str | None, configuration: list[str] | None, name: str) 
     """
     settings = spark_settings_from(configuration)
     with ExitStack() as until_the_end:
-        until_the_end.enter_context(_leaving_on_signals())
+        catch = until_the_end.enter_context(_leaving_on_signals())
         with waiting("starting Spark"):
             from berth.spark import spark_session
 
             session = until_the_end.enter_context(spark_session(master or None, name=name, settings=settings))
+        # pyspark's own handler talks to Java in the middle of whatever is being said to it
+        catch(signal.SIGINT)
         yield session
 
 
@@ -76,24 +78,28 @@ class _ToldToEnd(KeyboardInterrupt):
 
 
 @contextmanager
-def _leaving_on_signals() -> Iterator[None]:
-    """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us."""
+def _leaving_on_signals() -> Iterator[Callable[[int], None]]:
+    """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us.
+
+    Yields:
+        A function that does the same for another signal.
+    """
     ended: list[int] = []
+    before: dict[int, Any] = {}
 
     def leave(number: int, _frame: FrameType | None) -> None:
         ended.append(number)
         raise _ToldToEnd
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    told = [
-        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL
-    ]
-    for number in told:
-        signal.signal(number, leave)
+    def catch(number: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            before[number] = signal.signal(number, leave)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            catch(number)
     try:
-        yield
+        yield catch
     except BaseException as error:
         if not ended:
             raise
@@ -101,7 +107,9 @@ def _leaving_on_signals() -> Iterator[None]:
         log = getattr(error, "log", None)
         if log is not None:
             log.unlink(missing_ok=True)
+        if ended[0] == signal.SIGINT:
+            raise KeyboardInterrupt from None
         raise SystemExit(128 + ended[0]) from None
     finally:
-        for number in told:
-            signal.signal(number, signal.SIG_DFL)
+        for caught, handler in before.items():
+            signal.signal(caught, handler)

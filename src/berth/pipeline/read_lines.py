@@ -23,8 +23,8 @@ def read_lines(session: SparkSession, folder: Folder, paths: list[str], file: Co
     parsed = F.from_json("value", f"{wanted}, _corrupt string", _OPTIONS)
     return (
         session.read.text(paths)
+        .where(F.col("value").rlike(r"\S"))
         .select("value", "_metadata", parsed.alias("parsed"))
-        .where(F.col("parsed").isNotNull())
         .select(
             *(_value(field) for field in folder.fields),
             _fault(folder).alias("fault"),

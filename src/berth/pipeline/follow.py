@@ -92,7 +92,7 @@ def follow(
 def _same_settings(home: Path, telemetry: Path, options: IngestOptions) -> None:
     """What the state depends on can't change from one run to the next."""
     settings = {
-        "telemetry": str(telemetry.resolve()),
+        "telemetry": str(telemetry),
         "--window": options.window_s,
         "--weight": options.weight,
     }
@@ -136,9 +136,10 @@ def _run(
         if once
         else {"processingTime": f"{round(options.every_s * 1000)} milliseconds"}
     )
+    told = follower.told_to_stop
     query = writer.trigger(**trigger).start()
     try:
-        with _told_to_stop() as told:
+        with _set_by_signals(told):
             while query.isActive and not told.wait(POLL_SECONDS):
                 pass
     finally:
@@ -149,16 +150,15 @@ def _run(
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set: an exception in the middle of a talk with Java ends badly."""
-    told = threading.Event()
+def _set_by_signals(told: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM set an event: an exception in the middle of a talk with Java ends badly."""
     if threading.current_thread() is not threading.main_thread():
-        yield told
+        yield
         return
     signals = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, lambda _number, _frame: told.set()) for number in signals]
     try:
-        yield told
+        yield
     finally:
         for number, handler in zip(signals, before, strict=True):
             signal.signal(number, handler)
@@ -185,6 +185,7 @@ class _Follower:
         self._states = States(session, out / FOLLOW_STATE / "states")
         self._final = FinalRows(session, out / FOLLOW_STATE / "final")
         self._summary: Summary | None = None
+        self.told_to_stop = threading.Event()
 
     def take(self, batch: DataFrame, number: int) -> None:
         """Take in a batch of files; the same batch again comes to the same."""
@@ -207,6 +208,8 @@ class _Follower:
         try:
             self._write_state(state, uris, thorough=False)
         except FAILURES:
+            if self.told_to_stop.is_set():
+                raise
             # a later pass over the files may read what the first one didn't have to
             self._write_state(state, uris, thorough=True)
 

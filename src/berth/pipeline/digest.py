@@ -21,7 +21,7 @@ from berth.pipeline.checks import (
 )
 from berth.pipeline.feed import HEARTBEATS, Folder
 from berth.pipeline.feed_files import Source, find_broken, look_into
-from berth.pipeline.records import broken_rows, read_records
+from berth.pipeline.records import broken_rows, read_records, refused_rows
 from berth.pipeline.sums import sums_of
 from berth.spark.failure import first_cause
 
@@ -92,9 +92,7 @@ class Digester:
                 sources = again
 
     def _digest(self, folder: Folder, sources: list[Source]) -> Digest:
-        records = with_values_judged(
-            read_records(self.session, folder, self.root, sources), folder, self.clock
-        )
+        records = with_values_judged(read_records(self.session, folder, sources), folder, self.clock)
         # names are judged where there are few of them, behind the sums, and not in every record
         kept = with_names_judged(sums_of(records, folder, self.window_ms), folder, self.problem).persist()
         try:
@@ -127,8 +125,7 @@ class Digester:
     ) -> DataFrame | None:
         rows = None
         if judged is not None:
-            bad = judged.where(F.col("reason").isNotNull())
-            rows = bad.select(F.lit(folder.name).alias("folder"), "file", "record", "reason")
+            rows = refused_rows(judged, folder, self.root)
         if _broken_count(sources):
             files = broken_rows(self.session, folder, self.root, sources)
             rows = files if rows is None else rows.unionByName(files)
@@ -152,7 +149,7 @@ class Digester:
 
     def _why_unreadable(self, folder: Folder, sources: list[Source]) -> str | None:
         try:
-            records = read_records(self.session, folder, self.root, sources)
+            records = read_records(self.session, folder, sources)
             records.write.format("noop").mode("overwrite").save()
         except FAILURES as error:
             return f"file: Spark can't read it ({first_cause(error)})"

@@ -14,7 +14,7 @@ _END = "berth: nothing follows"
 """An element behind a line in a list; it is the second one only if the line is one object."""
 
 
-def read_lines(session: SparkSession, folder: Folder, paths: list[str], file: Column) -> DataFrame:
+def read_lines(session: SparkSession, folder: Folder, paths: list[str]) -> DataFrame:
     """The records of files of JSON lines; blank lines are none."""
     wanted = ", ".join(
         f"`{field.name}` {'string' if field.kind == 'time' else SPARK_TYPES[field.kind]}"
@@ -24,12 +24,12 @@ def read_lines(session: SparkSession, folder: Folder, paths: list[str], file: Co
     return (
         session.read.text(paths)
         .where(F.col("value").rlike(r"\S"))
-        .select("value", "_metadata", parsed.alias("parsed"))
+        .select("value", F.col("_metadata.file_path").alias("path"), parsed.alias("parsed"))
         .select(
             *(_value(field) for field in folder.fields),
             _fault(folder).alias("fault"),
-            file.alias("file"),
-            F.make_valid_utf8("value").alias("record"),
+            "path",
+            F.col("value").alias("record"),
         )
     )
 

@@ -18,7 +18,7 @@ _KINDS: dict[str, tuple[type[T.DataType], ...]] = {
 
 
 def read_parquet(
-    session: SparkSession, folder: Folder, paths: list[str], nanoseconds: frozenset[str], file: Column
+    session: SparkSession, folder: Folder, paths: list[str], nanoseconds: frozenset[str]
 ) -> DataFrame:
     """The records of Parquet files of one schema."""
     rows = session.read.parquet(*paths)
@@ -44,7 +44,7 @@ def read_parquet(
     return rows.select(
         *columns,
         F.coalesce(*faults, F.lit(None).cast("string")).alias("fault"),
-        file.alias("file"),
+        F.col("_metadata.file_path").alias("path"),
         F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("record"),
     )
 

@@ -1,0 +1,1 @@
+"""Running an application on Spark with every operator on its planned node."""

@@ -19,7 +19,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 def resource_name(node: str) -> str:
     """The resource that only this node's worker offers: `node_rome`.
 
-    Names of resources are parts of Spark's settings: a character that would break those is written as its code.
+    Names of resources are parts of Spark's settings: a character that breaks those is written as its code.
     """
     return "node_" + _UNSAFE.sub(lambda found: f"_x{ord(found[0]):x}_", node)
 

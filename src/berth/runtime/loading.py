@@ -1,0 +1,79 @@
+"""Finding the application in a user's Python file."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from berth.model import BadInput
+from berth.runtime.application import Application
+
+
+def load_application(reference: str) -> Application:
+    """The application that `app.py`, or `app.py:variable` if it has several, means.
+
+    Raises:
+        BadInput: there is no such file, it can't be run, or it doesn't have exactly one application.
+    """
+    path, variable = _parts(reference)
+    module = _module(path)
+    found = {name: value for name, value in vars(module).items() if isinstance(value, Application)}
+    if variable:
+        if variable not in found:
+            there = ", ".join(found) or "none"
+            raise BadInput([f"{path}: no Application named {variable!r}; there are: {there}"])
+        return _whole(found[variable])
+    different = {id(value): name for name, value in reversed(found.items())}
+    if not different:
+        raise BadInput([f"{path}: no Application in it; write app = Application('name'): docs/running.md"])
+    if len(different) > 1:
+        several = sorted(different.values())
+        raise BadInput([f"{path}: has {', '.join(several)}; say which application: {path}:{several[0]}"])
+    return _whole(found[next(iter(different.values()))])
+
+
+def _parts(reference: str) -> tuple[Path, str]:
+    if Path(reference).is_file():
+        return Path(reference), ""
+    name, colon, variable = reference.rpartition(":")
+    path = Path(name if colon else reference)
+    if not path.is_file():
+        raise BadInput([f"{path}: no such file; an application is a Python file such as app.py"])
+    return path, variable
+
+
+def _whole(application: Application) -> Application:
+    application.in_order()
+    return application
+
+
+def _module(path: Path) -> ModuleType:
+    """The file as a module; modules beside it can be imported, as in `python app.py`."""
+    folder = str(path.resolve().parent)
+    name = f"berth_application_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput([f"{path}: no Python file; its name has to end in .py"])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except BadInput as error:
+        raise BadInput([f"{path}: {line}" for line in error.mistakes]) from error
+    except (Exception, SystemExit) as error:
+        raise BadInput([f"{path}: {_where(error, path)}{type(error).__name__}: {error}"]) from error
+    return module
+
+
+def _where(error: BaseException, path: Path) -> str:
+    """The last line of the user's own file that led to the error."""
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: "
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f"line {lines[-1]}: " if lines else ""

@@ -1,0 +1,230 @@
+"""What runs inside Spark's Python workers, around every operator: it pins, measures, waits, names errors.
+
+These functions go to the workers by value, so that berth need not be installed there: nothing here imports it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Batches = Iterator[Any]
+NODE_VARIABLE = "BERTH_NODE"
+MARK = "berth: "
+"""What comes before a message of ours in the traceback of a worker."""
+
+MISPLACED = "runs elsewhere than planned: "
+
+
+@dataclass(frozen=True)
+class Post:
+    """A place where rows are counted: an input or the output of a branch of an operator."""
+
+    operator: str
+    role: str
+    """`in`: rows that come in; `out`: rows that an operator gives; `split`: rows on their way elsewhere."""
+    sender: str
+    """Whose rows these are."""
+    instances: tuple[int, ...]
+    node: str
+    resource: str
+    wait_ms: float = 0.0
+    """For how long the first rows of a batch are still under way, in an emulated network."""
+    keep: tuple[int, ...] | None = None
+    """The instances whose rows go on, where rows are split; the last column says whose a row is."""
+
+
+def passing(post: Post, tell: Callable[[dict[str, Any]], None]) -> Callable[[Batches], Batches]:
+    """Pass all rows on unchanged: the stage around this runs where the post says."""
+
+    def passed(batches: Batches) -> Batches:
+        return _watched(post, tell, batches, None)
+
+    return passed
+
+
+def arrow_operator(
+    post: Post, tell: Callable[[dict[str, Any]], None], function: Callable[[Batches], Iterable[Any]]
+) -> Callable[[Batches], Batches]:
+    """A user's function over Arrow batches, pinned and measured without a pass of its own."""
+
+    def worked(batches: Batches) -> Batches:
+        return _watched(post, tell, batches, function)
+
+    return worked
+
+
+def pandas_operator(
+    post: Post,
+    tell: Callable[[dict[str, Any]], None],
+    function: Callable[[Batches], Iterable[Any]],
+) -> Callable[[Batches], Batches]:
+    """The same for a user's function over pandas DataFrames."""
+
+    def worked(frames: Batches) -> Batches:
+        return _watched(post, tell, frames, function)
+
+    return worked
+
+
+def _watched(
+    post: Post,
+    tell: Callable[[dict[str, Any]], None],
+    batches: Batches,
+    function: Callable[[Batches], Iterable[Any]] | None,
+) -> Batches:
+    began = time.time()
+    context, node = _here(post)
+    count = _Count(post, batches)
+    given = 0
+    size = 0
+    for batch in count.batches() if function is None else _named_errors(post, function, count):
+        given += len(batch)
+        size += _bytes(batch) if function is not None else 0
+        yield batch
+    tell(
+        {
+            "operator": post.operator,
+            "role": post.role,
+            "sender": post.sender,
+            "instance": post.instances[context.partitionId() % len(post.instances)],
+            "node": node,
+            "planned": post.node,
+            "host": socket.gethostname(),
+            "batch": context.getLocalProperty("streaming.sql.batchId"),
+            "stage": context.stageId(),
+            "partition": context.partitionId(),
+            "rows_in": count.rows,
+            "bytes_in": count.size,
+            "rows_out": given if function is not None else None,
+            "bytes_out": size if function is not None else None,
+            "waited_ms": count.waited_ms,
+            "began_ms": began * 1000,
+            "ended_ms": time.time() * 1000,
+        }
+    )
+
+
+def _here(post: Post) -> tuple[Any, str]:
+    """The task's context and the node it really runs on; a difference from the plan is an error."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    if context is None:
+        raise RuntimeError("no task runs here")
+    granted = set(context.resources())
+    named = os.environ.get(NODE_VARIABLE)
+    if post.resource not in granted or named not in (None, post.node):
+        where = named or ", ".join(sorted(granted)) or socket.gethostname()
+        raise RuntimeError(f"{MARK}operator {post.operator} {MISPLACED}on {where}, not on {post.node}")
+    return context, named or post.node
+
+
+class _Count:
+    """The rows that come in, counted; in an emulated network the first of them come late."""
+
+    def __init__(self, post: Post, batches: Batches) -> None:
+        self._post = post
+        self._batches = batches
+        self.rows = 0
+        self.size = 0
+        self.waited_ms = 0.0
+        self.last: Any = None
+
+    def batches(self) -> Batches:
+        for batch in self._batches:
+            kept = _share(batch, self._post.keep)
+            if len(kept) and not self.rows and self._post.wait_ms:
+                time.sleep(self._post.wait_ms / 1000)
+                self.waited_ms = self._post.wait_ms
+            self.rows += len(kept)
+            self.size += _bytes(kept)
+            self.last = kept
+            yield kept
+
+
+def _share(batch: Any, keep: tuple[int, ...] | None) -> Any:
+    """The rows that go to some instances, without the column that says to which."""
+    if keep is None:
+        return batch
+    import pyarrow
+    import pyarrow.compute
+
+    number = batch.num_columns - 1
+    wanted = pyarrow.compute.is_in(batch.column(number), value_set=pyarrow.array(keep, pyarrow.int32()))
+    kept = batch.filter(wanted)
+    return pyarrow.RecordBatch.from_arrays(kept.columns[:-1], schema=kept.schema.remove(number))
+
+
+def _bytes(batch: Any) -> int:
+    if hasattr(batch, "nbytes"):
+        return int(batch.nbytes)
+    return int(batch.memory_usage(index=False, deep=True).sum())
+
+
+def _named_errors(post: Post, function: Callable[[Batches], Iterable[Any]], count: _Count) -> Batches:
+    """What the function gives; if it raises, the error names the operator and the row."""
+    try:
+        yield from function(count.batches())
+    except Exception as error:
+        row = _culprit(function, count.last)
+        raise RuntimeError(
+            f"{MARK}operator {post.operator} failed on {row}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _culprit(function: Callable[[Batches], Iterable[Any]], batch: Any) -> str:
+    """The first row of a batch that makes the function raise by itself; found by halving."""
+    if batch is None or not len(batch):
+        return "no row: it raised before the first one"
+    low, high = 0, len(batch)
+    if not _raises(function, _slice(batch, low, high)):
+        return f"one of {high} rows (none of this batch alone)"
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _raises(function, _slice(batch, low, middle)):
+            high = middle
+        elif _raises(function, _slice(batch, middle, high)):
+            low = middle
+        else:
+            return f"one of {high - low} rows (only together)"
+    return f"row {_row(_slice(batch, low, high))}"
+
+
+def _raises(function: Callable[[Batches], Iterable[Any]], batch: Any) -> bool:
+    try:
+        for _ in function(iter([batch])):
+            continue
+    except Exception:
+        return True
+    return False
+
+
+def _slice(batch: Any, low: int, high: int) -> Any:
+    if hasattr(batch, "slice"):
+        return batch.slice(low, high - low)
+    return batch.iloc[low:high]
+
+
+def _row(batch: Any) -> str:
+    values = batch.to_pylist()[0] if hasattr(batch, "to_pylist") else batch.to_dict("records")[0]
+    return str(values).replace("\n", " ")[:500]
+
+
+def naming_rows(operator: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A user's function over the values of a row; if it raises, the error names the operator and the values."""
+
+    def named(*values: Any) -> Any:
+        try:
+            return function(*values)
+        except Exception as error:
+            row = repr(values if len(values) != 1 else values[0]).replace("\n", " ")[:500]
+            raise RuntimeError(
+                f"{MARK}operator {operator} failed on row {row}: {type(error).__name__}: {error}"
+            ) from error
+
+    return named

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from berth.pipeline.lock import held
+from berth.files.lock import held
 
 QUEUE = ".queue"
 PLANS_FOLDER = "plans"

@@ -1,0 +1,141 @@
+"""The master and the workers of Spark: their commands, settings and environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from berth.runtime.cluster.values import ClusterNode
+
+ADDRESS = "127.0.0.1"
+
+# A daemon starts once and then waits: the quick compiler and the collector without threads suit it best.
+JAVA_OPTIONS = (
+    "-Xmx256m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:-UsePerfData",
+    "-Xshare:auto",
+)
+
+# seconds without a heartbeat until the master gives a worker up; one that is killed is noticed at once
+WORKER_TIMEOUT = 30
+DAY = 24 * 3600
+
+# what would come before our own settings, or lead others here
+_DISTURBING = (
+    *("SPARK_MASTER_", "SPARK_WORKER_", "SPARK_DAEMON_", "SPARK_EXECUTOR_"),
+    *("SPARK_PUBLIC_DNS", "BERTH_NODE"),
+)
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Where Spark and its Java are."""
+
+    java: str
+    home: str
+    scala: str
+    """The version of Scala that its jars are built for: executors don't start without."""
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A process that is about to be started."""
+
+    command: list[str]
+    environment: dict[str, str]
+    log: Path
+
+
+@dataclass(frozen=True)
+class Daemons:
+    """The daemons of one cluster."""
+
+    spark: Spark
+    folder: Path
+    port: int
+    ui_port: int
+
+    @property
+    def master_url(self) -> str:
+        """Where applications and workers find the master."""
+        return f"spark://{ADDRESS}:{self.port}"
+
+    @property
+    def ui_url(self) -> str:
+        """The master's web page."""
+        return f"http://{ADDRESS}:{self.ui_port}"
+
+    def master(self) -> Daemon:
+        """The master; it takes the ports it is given, or ends."""
+        settings = {
+            "spark.port.maxRetries": 0,
+            # a second port, for submitting applications by HTTP, that nobody here needs
+            "spark.master.rest.enabled": "false",
+            "spark.worker.timeout": WORKER_TIMEOUT,
+        }
+        properties = self._write("master.properties", _properties(settings))
+        arguments = ["--host", ADDRESS, "--port", str(self.port), "--webui-port", str(self.ui_port)]
+        command = self._command("master.Master", "--properties-file", str(properties), *arguments)
+        return Daemon(command, self._environment(), self.log("master"))
+
+    def worker(self, node: ClusterNode, resource: str, spare_mb: int) -> Daemon:
+        """The worker of a node.
+
+        It offers a core and a unit of its resource for each slot. One more of both, with memory, is for an
+        executor of the driver's own jobs.
+        """
+        units = node.slots + 1
+        file = f"worker-{resource}"
+        identity = {"componentName": "spark.worker", "resourceName": resource}
+        offer = [{"id": identity, "addresses": [str(unit) for unit in range(units)]}]
+        settings = {
+            f"spark.worker.resource.{resource}.amount": units,
+            "spark.worker.resourcesFile": self._write(f"{file}.json", json.dumps(offer)),
+            "spark.worker.timeout": WORKER_TIMEOUT,
+            "spark.worker.cleanup.enabled": "true",
+            "spark.worker.cleanup.appDataTtl": DAY,
+        }
+        properties = self._write(f"{file}.properties", _properties(settings))
+        command = self._command(
+            "worker.Worker",
+            *("--properties-file", str(properties), "--work-dir", str(self.folder / "work" / resource)),
+            *("--cores", str(units), "--memory", f"{node.memory_mb + spare_mb}M"),
+            *("--host", ADDRESS, "--webui-port", "0", self.master_url),
+        )
+        environment = self._environment() | {
+            "BERTH_NODE": node.name,
+            # what executors leave when they are killed goes with the folder
+            "SPARK_LOCAL_DIRS": str(self.folder / "local" / resource),
+        }
+        return Daemon(command, environment, self.log(resource))
+
+    def log(self, name: str) -> Path:
+        """The file with all that a daemon says."""
+        return self.folder / "logs" / f"{name}.log"
+
+    def _command(self, name: str, *arguments: str) -> list[str]:
+        # Spark's own script would start a second Java to learn how to start the first
+        places = [os.environ.get("SPARK_CONF_DIR") or f"{self.spark.home}/conf", f"{self.spark.home}/jars/*"]
+        java = [self.spark.java, "-cp", os.pathsep.join(places), *JAVA_OPTIONS]
+        return [*java, f"org.apache.spark.deploy.{name}", *arguments]
+
+    def _environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(_DISTURBING)}
+        ours = {"SPARK_HOME": self.spark.home, "SPARK_SCALA_VERSION": self.spark.scala}
+        return kept | ours | {"SPARK_LOCAL_IP": ADDRESS, "SPARK_LOCAL_HOSTNAME": ADDRESS}
+
+    def _write(self, name: str, text: str) -> Path:
+        file = self.folder / "settings" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        return file
+
+
+def _properties(settings: Mapping[str, object]) -> str:
+    lines = (f"{key} {str(value).replace(chr(92), chr(92) * 2)}\n" for key, value in settings.items())
+    return "".join(lines)

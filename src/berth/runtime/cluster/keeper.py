@@ -1,0 +1,294 @@
+"""The keeper of a cluster: starts the master and the workers, looks after them, and ends them all.
+
+A process of its own, `python -m berth.runtime.cluster.keeper FOLDER DESCRIPTOR`. What is wanted comes over
+the leash. As long as the keeper is not told to stay, it ends everything when the leash is let go.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from berth.runtime.cluster.control import REQUEST_SECONDS, listen
+from berth.runtime.cluster.daemons import Daemon, Daemons
+from berth.runtime.cluster.events import ENDING, Events
+from berth.runtime.cluster.guard import guarded
+from berth.runtime.cluster.last_words import last_words
+from berth.runtime.cluster.leash import Leash
+from berth.runtime.cluster.page import ask_master
+from berth.runtime.cluster.processes import (
+    Birth,
+    birth_of,
+    descendants_of,
+    die_with_parent,
+    marked,
+    signal_all,
+)
+from berth.runtime.cluster.specification import Specification, specification_from
+from berth.runtime.cluster.state import ENDED, State, read_state, with_worker
+
+MASTER = ""
+"""The master among the processes, which have the names of nodes otherwise; no node is called so."""
+
+LOOK_SECONDS = 0.1
+END_SECONDS = 5.0
+
+
+class ToldToEnd(Exception):  # noqa: N818
+    """By a signal, or because the other end of the leash is gone."""
+
+
+class Failed(Exception):  # noqa: N818
+    """The cluster can't start or go on; the text says why in one line."""
+
+
+class Keeper:
+    """The processes of one cluster and what becomes of them."""
+
+    def __init__(self, folder: Path, leash: Leash, wanted: Specification, state: State) -> None:
+        self._folder = folder
+        self._leash: Leash | None = leash
+        self._wanted = wanted
+        self._state = state
+        self._nodes = {node.name: node for node in wanted.nodes}
+        self._daemons = Daemons(wanted.spark, folder, wanted.port, wanted.ui_port)
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._events = Events()
+        self._events.add(leash)
+        self._requests: socket.socket | None = None
+        self._has_lost_workers = False
+        self._reported = ""
+
+    def run(self) -> int:
+        """Start the cluster, look after it until the end, and end it.
+
+        Returns:
+            The exit code: 0 if nothing has failed.
+        """
+        failure = ""
+        try:
+            self._start()
+            while True:
+                self._wait(None)
+        except ToldToEnd:
+            print("told to end", flush=True)
+        except Failed as error:
+            failure = str(error)
+            print(failure, flush=True)
+        if failure:
+            self._tell_why(failure)
+        self._end()
+        lost = self._has_lost_workers and not self._wanted.temporary
+        return 1 if failure or lost else 0
+
+    def _start(self) -> None:
+        deadline = time.monotonic() + self._wanted.seconds
+        self._report("starting the master")
+        self._spawn(MASTER, self._daemons.master())
+        while self._alive_nodes() is None:
+            self._wait(LOOK_SECONDS)
+            if time.monotonic() > deadline:
+                raise Failed(self._told("the master doesn't answer", MASTER))
+        for node in self._nodes:
+            self._spawn_worker(node)
+        self._await_workers(deadline)
+        self._requests = listen(self._folder)
+        self._events.add(self._requests)
+        self._change(replace(self._state, ready=True))
+        if self._leash is not None:
+            self._leash.send({"ready": True})
+
+    def _await_workers(self, deadline: float) -> None:
+        """Wait until the master knows all workers."""
+        missing = set(self._nodes)
+        while missing:
+            self._report(f"{len(self._nodes) - len(missing)} of {len(self._nodes)} workers are up")
+            self._wait(LOOK_SECONDS)
+            missing = set(self._nodes) - (self._alive_nodes() or set())
+            for node in missing:
+                if node not in self._processes:
+                    raise Failed(self._told(f"the worker of node {node} doesn't start", node))
+            if missing and time.monotonic() > deadline:
+                raise Failed(self._told(f"no worker of node {min(missing)} is there in time", min(missing)))
+
+    def _alive_nodes(self) -> set[str] | None:
+        """The nodes whose workers the master knows; None while it doesn't answer."""
+        names = {resource: node for node, resource in self._wanted.resources.items()}
+        try:
+            return set(ask_master(self._daemons.ui_url, names).alive)
+        except (OSError, ValueError):
+            return None
+
+    def _spawn_worker(self, node: str) -> None:
+        resource = self._wanted.resources[node]
+        self._spawn(node, self._daemons.worker(self._nodes[node], resource, self._wanted.spare_mb))
+
+    def _spawn(self, name: str, daemon: Daemon) -> None:
+        with daemon.log.open("ab") as log:
+            try:
+                process = subprocess.Popen(
+                    daemon.command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env=daemon.environment,
+                    # there is no other thread here; and nobody else can tell the kernel
+                    preexec_fn=partial(die_with_parent, os.getpid()),
+                )
+            except (OSError, subprocess.SubprocessError) as error:
+                raise Failed(f"{daemon.command[0]} doesn't run: {error}") from error
+        self._processes[name] = process
+        birth = birth_of(process.pid)
+        self._change(
+            replace(self._state, master=birth) if name == MASTER else with_worker(self._state, name, birth)
+        )
+
+    def _wait(self, seconds: float | None) -> None:
+        """Wait until something happens, or for so many seconds, and deal with it.
+
+        Raises:
+            ToldToEnd: by a signal, or nobody holds the leash any more.
+            Failed: the master is gone.
+        """
+        numbers, ready = self._events.wait(seconds)
+        if numbers & ENDING:
+            raise ToldToEnd
+        if self._leash in ready:
+            self._listen_to_the_leash()
+        self._collect()
+        if self._requests in ready:
+            self._answer()
+
+    def _listen_to_the_leash(self) -> None:
+        assert self._leash is not None
+        message = self._leash.receive(REQUEST_SECONDS)
+        if message is None:
+            raise ToldToEnd
+        if message.get("do") == "stay":
+            self._events.drop(self._leash)
+            self._leash.close()
+            self._leash = None
+
+    def _collect(self) -> None:
+        """Take note of every process that has ended."""
+        names = {process.pid: name for name, process in self._processes.items()}
+        ended = os.WEXITED | os.WNOHANG
+        with suppress(ChildProcessError):
+            while (child := os.waitid(os.P_ALL, 0, ended | os.WNOWAIT)) is not None:
+                if child.si_pid not in names:
+                    # an orphan that came to us
+                    os.waitid(os.P_PID, child.si_pid, ended)
+                    continue
+                name = names[child.si_pid]
+                code = self._processes.pop(name).wait()
+                if name == MASTER:
+                    raise Failed(self._told(f"the master ended ({_ending(code)})", MASTER))
+                self._lose(name, code)
+
+    def _lose(self, node: str, code: int) -> None:
+        """A worker has ended by itself: so must its executors."""
+        print(f"the worker of node {node} ended ({_ending(code)})", flush=True)
+        self._has_lost_workers = True
+        self._kill_orphans_of(node)
+        self._change(with_worker(self._state, node, None))
+
+    def _kill_orphans_of(self, node: str) -> None:
+        known = {process.pid for process in self._processes.values()}
+        ours = set(marked("BERTH_NODE", node)) & set(descendants_of(os.getpid()))
+        signal_all(sorted(ours - known), signal.SIGKILL)
+
+    def _answer(self) -> None:
+        """Take one request. Whoever asks and doesn't go on is not waited for."""
+        assert self._requests is not None
+        connection, _ = self._requests.accept()
+        with connection:
+            line = Leash(connection)
+            try:
+                request = line.receive(REQUEST_SECONDS)
+            except (TimeoutError, ValueError):
+                return
+            if request is not None and request.get("do") == "revive":
+                line.send(self._revive(request.get("node", "")))
+
+    def _revive(self, node: str) -> dict[str, str]:
+        if node not in self._nodes:
+            return {"error": "no such node"}
+        hanging = self._processes.pop(node, None)
+        if hanging is not None:
+            hanging.kill()
+            hanging.wait()
+            self._kill_orphans_of(node)
+        try:
+            self._spawn_worker(node)
+        except Failed as error:
+            return {"error": str(error)}
+        return {}
+
+    def _end(self) -> None:
+        """Tell all processes to end; those that take too long are killed afterwards."""
+        signal_all(descendants_of(os.getpid()), signal.SIGTERM)
+        deadline = time.monotonic() + END_SECONDS
+        with suppress(ChildProcessError):
+            while time.monotonic() < deadline:
+                if os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG) is None:
+                    self._events.wait(LOOK_SECONDS)
+
+    def _report(self, text: str) -> None:
+        if self._leash is not None and text != self._reported:
+            self._reported = text
+            self._leash.send({"step": text})
+
+    def _tell_why(self, failure: str) -> None:
+        """To the one who is waiting for the start; else to whoever looks later."""
+        if self._leash is None or self._state.ready or not self._leash.send({"error": failure}):
+            (self._folder / ENDED).write_text(failure + "\n")
+
+    def _told(self, text: str, name: str) -> str:
+        """What has happened, with the last words of the process that it happened to."""
+        log = self._daemons.log(self._wanted.resources.get(name, "master"))
+        words = last_words(log)
+        return f"{text}: {words} (its log: {log})" if words else f"{text} (its log: {log})"
+
+    def _change(self, state: State) -> None:
+        self._state = state
+        state.write()
+
+
+def _ending(code: int) -> str:
+    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def keep(folder: Path, leash: Leash) -> int:
+    """Be the keeper: wait for what is wanted, and run it."""
+    wanted = leash.receive()
+    state = read_state(folder)
+    if wanted is None or state is None:
+        return 0
+    return Keeper(folder, leash, specification_from(wanted), state).run()
+
+
+def main() -> None:
+    """Leave the process that started us, and go on as guard and keeper."""
+    folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    if os.fork():
+        os._exit(0)
+    leash = Leash(socket.socket(fileno=descriptor))
+    leash.send(_introduction(birth_of(os.getpid())))
+    guarded(folder, leash, keep)
+
+
+def _introduction(birth: Birth | None) -> dict[str, object]:
+    assert birth is not None
+    return {"pid": birth.pid, "started": birth.started}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""Starting a cluster: a name is claimed, a keeper started, and waited for until all workers are there."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from berth.model import BadInput, Problem
+from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark
+from berth.runtime.cluster.last_words import last_words
+from berth.runtime.cluster.leash import Leash, leashes
+from berth.runtime.cluster.processes import Birth
+from berth.runtime.cluster.sizes import check_memory, cluster_nodes
+from berth.runtime.cluster.specification import Specification
+from berth.runtime.cluster.state import (
+    TOKEN_VARIABLE,
+    State,
+    clear,
+    clusters_folder,
+    locked,
+    read_state,
+    safe_name,
+)
+from berth.runtime.cluster.values import Cluster
+from berth.runtime.nodes import EXECUTOR_MB, resource_name
+
+Report = Callable[[str], None]
+
+START_SECONDS = 60.0
+START_SECONDS_PER_NODE = 15.0
+END_SECONDS = 20.0
+
+
+def no_report(_text: str) -> None:
+    """Say nothing about how far it is."""
+
+
+def start_cluster(
+    problem: Problem, name: str | None = None, port: int = 0, report: Report = no_report
+) -> Cluster:
+    """Start a cluster with a worker for every node of the problem; it outlives this process.
+
+    Until all workers are there it doesn't: whatever ends this process before ends the cluster, too.
+
+    Args:
+        problem: its nodes that host operators get a worker each.
+        name: of the cluster; None: the problem's.
+        port: of the master; 0: one that is free.
+        report: is told how far it is.
+
+    Raises:
+        BadInput: the name or the port is taken, Java or memory is missing, or a daemon doesn't start.
+    """
+    held = _start(problem, name or safe_name(problem.name), port, report, temporary=False)
+    try:
+        if not held.leash.send({"do": "stay"}):
+            raise BadInput([_ended(held.cluster.folder)])
+    except BaseException:
+        held.end()
+        raise
+    held.leash.close()
+    return held.cluster
+
+
+@contextmanager
+def temporary_cluster(problem: Problem, report: Report = no_report) -> Iterator[Cluster]:
+    """A cluster for the time of a `with` block; it ends with this process, however that ends.
+
+    Raises:
+        BadInput: as for `start_cluster`.
+    """
+    name = f"{safe_name(problem.name)}-{os.getpid()}-{secrets.token_hex(2)}"
+    held = _start(problem, name, 0, report, temporary=True)
+    try:
+        yield held.cluster
+    finally:
+        held.end()
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A cluster that ends when the leash is let go."""
+
+    cluster: Cluster
+    keeper: Birth
+    leash: Leash
+
+    def end(self) -> None:
+        """Let go, and wait until all is gone."""
+        self.leash.close()
+        self.keeper.wait_gone(END_SECONDS)
+
+
+def _start(problem: Problem, name: str, port: int, report: Report, *, temporary: bool) -> _Held:
+    if name != safe_name(name):
+        raise BadInput([f"--name {name}: letters, digits, '.', '_' and '-' only, and 60 of them at most"])
+    nodes = cluster_nodes(problem)
+    spark = _spark(len(nodes))
+    _check_port(port)
+    ports = _free_ports(2)
+    wanted = Specification(
+        name=name,
+        token=secrets.token_hex(16),
+        port=port or ports[0],
+        ui_port=ports[1],
+        spark=spark,
+        nodes=nodes,
+        resources={node.name: resource_name(node.name) for node in nodes},
+        spare_mb=EXECUTOR_MB,
+        seconds=START_SECONDS + START_SECONDS_PER_NODE * len(nodes),
+        temporary=temporary,
+    )
+    held = _claim(wanted)
+    try:
+        _await_ready(held, wanted, report)
+    except BaseException:
+        held.end()
+        raise
+    return held
+
+
+def _claim(wanted: Specification) -> _Held:
+    """Make the folder and the keeper of a cluster: from here on the name is taken."""
+    folder = clusters_folder() / wanted.name
+    with locked():
+        state = read_state(folder)
+        if state is not None and not state.has_ended():
+            raise BadInput([_taken(state)])
+        clear(folder, state)
+        (folder / "logs").mkdir(parents=True)
+        folder.chmod(0o700)
+        daemons = Daemons(wanted.spark, folder, wanted.port, wanted.ui_port)
+        cluster = Cluster(
+            wanted.name, daemons.master_url, daemons.ui_url, folder, wanted.nodes, wanted.temporary
+        )
+        leash, theirs = leashes()
+        try:
+            keeper = _start_keeper(folder, wanted.token, leash, theirs)
+            State(cluster, keeper, wanted.token).write()
+        except BaseException:
+            leash.close()
+            raise
+    return _Held(cluster, keeper, leash)
+
+
+def _start_keeper(folder: Path, token: str, leash: Leash, theirs: socket.socket) -> Birth:
+    """Start a keeper that waits to be told what is wanted."""
+    with theirs, (folder / "logs" / "keeper.log").open("ab") as log:
+        # it forks the keeper and is gone: nobody has to collect it later
+        subprocess.run(
+            [sys.executable, "-m", "berth.runtime.cluster.keeper", str(folder), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=_environment(token),
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+            check=False,
+        )
+    introduction = leash.receive(START_SECONDS)
+    if introduction is None:
+        raise BadInput([_ended(folder)])
+    return Birth(**introduction)
+
+
+def _environment(token: str) -> dict[str, str]:
+    """Ours, for a process that is elsewhere: relative paths would lead it nowhere."""
+    environment = os.environ | {TOKEN_VARIABLE: token, "PYTHONUNBUFFERED": "1"}
+    for key in ("PYTHONPATH", "SPARK_CONF_DIR", "JAVA_HOME"):
+        if environment.get(key):
+            parts = environment[key].split(os.pathsep)
+            environment[key] = os.pathsep.join(map(os.path.abspath, parts))
+    return environment
+
+
+def _await_ready(held: _Held, wanted: Specification, report: Report) -> None:
+    held.leash.send(wanted.message())
+    message: dict[str, Any] | None = {}
+    while message is not None and "ready" not in message:
+        message = held.leash.receive(wanted.seconds + START_SECONDS)
+        if message is not None and "step" in message:
+            report(message["step"])
+        if message is not None and "error" in message:
+            raise BadInput([message["error"]])
+    if message is None:
+        raise BadInput([_ended(held.cluster.folder)])
+
+
+def _spark(nodes: int) -> Spark:
+    """Where Spark and Java are; pyspark is loaded here and not before."""
+    from berth.spark.java import check_java
+    from berth.spark.machine import memory_bytes
+    from berth.spark.settings import check_environment, spark_home
+
+    check_environment()
+    check_java()
+    check_memory(nodes, memory_bytes() // 2**20)
+    home = spark_home().absolute()
+    cores = [jar.name for jar in home.glob("jars/spark-core_*.jar")]
+    if not cores:
+        raise BadInput([f"{home}: no Spark there"])
+    java_home = os.environ.get("JAVA_HOME")
+    java = os.path.join(java_home, "bin", "java") if java_home else shutil.which("java") or "java"
+    return Spark(os.path.abspath(java), str(home), cores[0].removeprefix("spark-core_").partition("-")[0])
+
+
+def _check_port(port: int) -> None:
+    """Refuse a port that somebody has: Spark would take another one, or end with a riddle."""
+    if port == 0:
+        return
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((ADDRESS, port))
+            probe.listen()
+        except OverflowError:
+            raise BadInput([f"--port {port}: ports are numbers from 1 to 65535"]) from None
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                reason = "is in use"
+            else:
+                reason = f"can't be used: {(error.strerror or str(error)).lower()}"
+            way_out = "give another one with --port, or none to get one that is free"
+            raise BadInput([f"port {port} on {ADDRESS} {reason}; {way_out}"]) from error
+
+
+def _free_ports(number: int) -> list[int]:
+    probes = [socket.socket() for _ in range(number)]
+    try:
+        for probe in probes:
+            probe.bind((ADDRESS, 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def _taken(state: State) -> str:
+    name = state.cluster.name
+    if state.is_elsewhere:
+        return (
+            f"cluster {name} runs on {state.host}; give another --name (its folder: {state.cluster.folder})"
+        )
+    doing = "runs already" if state.ready else "is just being started or ended"
+    return f"cluster {name} {doing}; stop it with: berth cluster stop {name}, or give another --name"
+
+
+def _ended(folder: Path) -> str:
+    log = folder / "logs" / "keeper.log"
+    words = last_words(log)
+    return f"the cluster's keeper ended{': ' if words else ''}{words} (its log: {log})"

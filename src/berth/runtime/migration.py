@@ -16,3 +16,7 @@ class Migration:
     """From stopping until the first batch by the new plan was done."""
     state_bytes: float
     """The state of the operators that moved."""
+
+
+class MigrationFailed(Exception):  # noqa: N818
+    """An application could not go on by a new plan; its checkpoint is whole, so another one may be tried."""

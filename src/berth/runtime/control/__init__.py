@@ -1,0 +1,1 @@
+"""The control loop over a running application: look, plan again, move when it is worth it, remember."""

@@ -18,6 +18,8 @@ def computed_for_itself(problem: Problem) -> Problem:
 
 def without_nodes(problem: Problem, dead: Collection[str]) -> Problem:
     """The problem while some nodes are dead: they neither run operators nor serve data."""
+    if not dead:
+        return problem
     nodes = tuple(
         replace(node, hosts=False, holds=frozenset()) if node.name in dead else node
         for node in problem.network.nodes

@@ -48,13 +48,11 @@ class Yardstick:
         bounds = {name: pair for name, pair in problem.objective_bounds.items() if name in weights}
         return cls(Goal(weights, problem.objective_scale, bounds))
 
-    def learnt(self, plan: Plan) -> Yardstick:
-        """With the bounds that a plan's solver used, where some are missing."""
-        told = plan.trace.get("objective_bounds", {})
-        if not self._lacks_bounds or any(name not in told for name in self.goal.weights):
+    def learnt(self, bounds: Mapping[str, tuple[float, float]]) -> Yardstick:
+        """With the bounds that a solver used, where some are missing."""
+        if not self._lacks_bounds or not bounds.keys() >= self.goal.weights.keys():
             return self
-        bounds = {name: (float(told[name][0]), float(told[name][1])) for name in self.goal.weights}
-        return Yardstick(replace(self.goal, bounds=bounds))
+        return Yardstick(replace(self.goal, bounds={name: bounds[name] for name in self.goal.weights}))
 
     @property
     def _lacks_bounds(self) -> bool:

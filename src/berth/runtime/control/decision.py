@@ -1,0 +1,269 @@
+"""Whether to move: a state machine over looks, without clocks, files or Spark.
+
+A dead node that is in use is left at once. Everything else has to be worth it: a new plan must be better by
+the least gain and the price of its moves, look after look, and nothing moves during the cool-down. A plan
+that turns out worse than promised is left for the one before it, and not tried again for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from berth.model import Plan, Problem
+from berth.runtime.control.moves import Offer, Standpoint, same_place
+from berth.runtime.control.replan import Replan
+from berth.runtime.control.terms import Terms
+from berth.runtime.control.worth import Worth, Yardstick
+
+Kind = Literal["keep", "migrate", "roll back", "wait", "stuck"]
+Places = frozenset[tuple[str, str]]
+"""An assignment, as something to remember plans by."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is known at one moment."""
+
+    now: float
+    problem: Problem
+    """As it was measured, dead nodes and all."""
+    current: Plan
+    dead: frozenset[str]
+    replan: Replan
+    fresh: bool = True
+    """Whether something was measured since the last look; what is not new confirms nothing."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to do, why, and what it is worth."""
+
+    kind: Kind
+    reason: str
+    before: Worth
+    offer: Offer | None = None
+    """Where to go, or where it would go."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the application gets a new plan."""
+        return self.kind in ("migrate", "roll back")
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the last migration should have brought, and the plan before it."""
+
+    before: Plan
+    worth: Worth
+    kept: int = 0
+    broken: int = 0
+    """Looks in a row."""
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A plan that was worth going to, in so many looks in a row."""
+
+    plan: Plan
+    looks: int
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is remembered from look to look."""
+
+    moved_at: float | None = None
+    promise: Promise | None = None
+    pending: Pending | None = None
+    avoided: Mapping[Places, tuple[float, str]] = field(default_factory=dict)
+    """Plans that are not tried again until some time, and why."""
+
+    def migrated(self, now: float, before: Plan, promised: Worth) -> Memory:
+        """After a migration that is done."""
+        return replace(self, moved_at=now, promise=Promise(before, promised), pending=None)
+
+    def rolled_back(self, now: float, failed: Plan, terms: Terms) -> Memory:
+        """After going back from a plan that did worse than promised."""
+        avoiding = self.avoiding(failed, now + terms.distrust_s, "did worse than promised")
+        return replace(avoiding, moved_at=now, promise=None, pending=None)
+
+    def avoiding(self, plan: Plan, until: float, why: str) -> Memory:
+        """With a plan that is not to be tried until some time."""
+        return replace(self, avoided={**self.avoided, places_of(plan): (until, why)}, pending=None)
+
+    def why_not(self, plan: Plan, now: float) -> str | None:
+        """Why a plan is not to be tried now; None: it may be."""
+        until, why = self.avoided.get(places_of(plan), (0.0, ""))
+        return f"{why} and is not tried for {until - now:.0f} s" if until > now else None
+
+    def up_to(self, now: float) -> Memory:
+        """Without what is over."""
+        return replace(self, avoided={key: value for key, value in self.avoided.items() if value[0] > now})
+
+
+def places_of(plan: Plan) -> Places:
+    """A plan's assignment as a key."""
+    return frozenset(plan.assignment.items())
+
+
+def decide(memory: Memory, look: Look, yardstick: Yardstick, terms: Terms) -> tuple[Decision, Memory]:
+    """What to do after a look, and what to remember of it."""
+    return _Deciding(memory.up_to(look.now), look, yardstick, terms).decided()
+
+
+class _Deciding:
+    def __init__(self, memory: Memory, look: Look, yardstick: Yardstick, terms: Terms) -> None:
+        self._memory = memory
+        self._look = look
+        self._terms = terms
+        self._yardstick = yardstick
+        forced = frozenset(name for name, node in look.current.assignment.items() if node in look.dead)
+        self._stand = Standpoint(look.problem, look.current, terms, yardstick, forced)
+
+    def decided(self) -> tuple[Decision, Memory]:
+        if self._stand.forced:
+            return self._leave_dead_nodes(), replace(self._memory, pending=None)
+        if not self._look.fresh:
+            return self._decision("keep", "nothing new was measured since the last look"), self._memory
+        back = self._going_back()
+        if back is not None:
+            return back
+        return self._going_on()
+
+    def _decision(self, kind: Kind, reason: str, offer: Offer | None = None) -> Decision:
+        return Decision(kind, reason, self._stand.worth, offer)
+
+    # a dead node
+
+    def _leave_dead_nodes(self) -> Decision:
+        look, forced = self._look, self._stand.forced
+        homes = sorted({look.current.assignment[name] for name in forced})
+        what = f"{_listed(homes)} {'is' if len(homes) == 1 else 'are'} dead with {_counted(len(forced))}"
+        plan = look.replan.plan
+        if plan is None or any(node in look.dead for node in plan.assignment.values()):
+            return self._decision("stuck", f"{what}: {look.replan.reason or 'no plan without it'}")
+        offer = self._stand.offer(plan)
+        notes = f"; {look.replan.reason}" if look.replan.reason else ""
+        moves = f"{len(offer.moved)} of {len(plan.assignment)} instances move at once"
+        return self._decision("migrate", f"{what}: {moves}, {self._figures(offer)}{notes}", offer)
+
+    # a promise
+
+    def _going_back(self) -> tuple[Decision, Memory] | None:
+        """Back to the plan before, where the last migration doesn't keep its promise."""
+        promise = self._memory.promise
+        if promise is None:
+            return None
+        short = self._yardstick.gain(self._stand.worth, promise.worth)
+        offer = self._stand.offer(promise.before)
+        better = offer.net > 0 and len(offer.worth.violations) <= len(self._stand.worth.violations)
+        usable = not any(node in self._look.dead for node in promise.before.assignment.values())
+        if short <= self._terms.tolerance or not better or not usable:
+            self._memory = replace(self._memory, promise=self._kept_again(promise))
+            return None
+        seen = promise.broken + 1
+        memory = replace(self._memory, promise=replace(promise, broken=seen, kept=0), pending=None)
+        why = (
+            f"{self._yardstick.text(promise.worth.value)} promised, "
+            f"{self._yardstick.text(self._stand.worth.value)} achieved ({_percent(short)} worse); "
+            f"the plan before would be {_percent(offer.gain)} better now"
+        )
+        waiting = self._waiting(seen)
+        if waiting:
+            return self._decision("wait", f"{why}; {waiting}", offer), memory
+        return self._decision("roll back", why, offer), memory
+
+    def _kept_again(self, promise: Promise) -> Promise | None:
+        """A promise that was kept in enough looks is no question any more."""
+        kept = promise.kept + 1
+        if kept >= self._terms.confirmations and not self._cooling():
+            return None
+        return replace(promise, kept=kept, broken=0)
+
+    # a gain
+
+    def _going_on(self) -> tuple[Decision, Memory]:
+        pending = self._memory.pending
+        if pending is not None:
+            offer = self._stand.offer(pending.plan)
+            if self._is_worth_it(offer) and self._may_be_tried(pending.plan):
+                return self._confirmed(offer, pending.looks + 1)
+        plan = self._look.replan.plan
+        memory = replace(self._memory, pending=None)
+        if plan is None:
+            return self._decision("keep", f"no other plan: {self._look.replan.reason}"), memory
+        if same_place(plan, self._look.current):
+            reason = self._look.replan.reason or "no other plan is worth its moves"
+            return self._decision("keep", reason), memory
+        offer = self._stand.offer(plan)
+        avoided = self._memory.why_not(plan, self._look.now)
+        if avoided is not None:
+            return self._decision(
+                "keep", f"{self._figures(offer)} by a plan of which {avoided}", offer
+            ), memory
+        if not self._is_worth_it(offer):
+            return self._decision("keep", self._too_little(offer), offer), memory
+        return self._confirmed(offer, 1)
+
+    def _confirmed(self, offer: Offer, looks: int) -> tuple[Decision, Memory]:
+        memory = replace(self._memory, pending=Pending(offer.plan, looks))
+        why = f"{self._figures(offer)} for {_counted(len(offer.moved))} moved"
+        mended = len(self._stand.worth.violations) - len(offer.worth.violations)
+        if mended > 0:
+            why = f"{self._stand.worth.violations[0]}; a plan that breaks {mended} fewer: {why}"
+        waiting = self._waiting(looks)
+        if waiting:
+            return self._decision("wait", f"{why}; {waiting}", offer), memory
+        return self._decision("migrate", why, offer), memory
+
+    def _is_worth_it(self, offer: Offer) -> bool:
+        broken, broken_now = len(offer.worth.violations), len(self._stand.worth.violations)
+        return offer.moved != {} and (
+            broken < broken_now or (broken == broken_now and offer.net >= self._terms.min_gain)
+        )
+
+    def _may_be_tried(self, plan: Plan) -> bool:
+        usable = not any(node in self._look.dead for node in plan.assignment.values())
+        return usable and self._memory.why_not(plan, self._look.now) is None
+
+    def _too_little(self, offer: Offer) -> str:
+        if len(offer.worth.violations) > len(self._stand.worth.violations):
+            return f"{self._figures(offer)}, but it would break: {offer.worth.violations[0]}"
+        needed = self._terms.min_gain + offer.price
+        moves = _counted(len(offer.moved))
+        return f"{self._figures(offer)} for {moves} moved; {_percent(needed)} are needed"
+
+    # what both have to wait for
+
+    def _waiting(self, looks: int) -> str:
+        """What a move still has to wait for; empty: for nothing."""
+        if looks < self._terms.confirmations:
+            return f"seen in {looks} of {self._terms.confirmations} looks"
+        left = self._cooling()
+        return f"{left:.0f} s of the cool-down to go" if left else ""
+
+    def _cooling(self) -> float:
+        """Seconds of the cool-down that are left."""
+        if self._memory.moved_at is None:
+            return 0.0
+        return max(0.0, self._memory.moved_at + self._terms.cool_down_s - self._look.now)
+
+    def _figures(self, offer: Offer) -> str:
+        before, after = (self._yardstick.text(each.value) for each in (self._stand.worth, offer.worth))
+        step = f"{_percent(abs(offer.gain))} {'better' if offer.gain >= 0 else 'worse'}"
+        return f"{self._yardstick.name} {step} ({before} -> {after})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _counted(instances: int) -> str:
+    return f"{instances} instance{'' if instances == 1 else 's'}"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

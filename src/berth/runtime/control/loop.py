@@ -1,0 +1,327 @@
+"""The control loop: let it run, measure, plan again, decide, move, write it down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from berth.evaluation import evaluate
+from berth.model import BadInput, Plan, Problem
+from berth.runtime.control.decision import Decision, Look, Memory, decide
+from berth.runtime.control.history import Event, History, Name
+from berth.runtime.control.problems import computed_for_itself, source_rate, with_state
+from berth.runtime.control.replan import Replan, next_plan
+from berth.runtime.control.running import ENDS, NODE_LOST, RUNNING, Running
+from berth.runtime.control.terms import Terms
+from berth.runtime.control.worth import Yardstick
+from berth.runtime.migration import MigrationFailed
+
+GLANCE_SECONDS = 0.5
+"""While something is being measured the run is looked after so often."""
+
+
+class Measure(Protocol):
+    """Turns telemetry into the problem that is true."""
+
+    def __call__(self, telemetry: Path, problem: Problem, seconds: float) -> Problem:
+        """The problem with what the telemetry of the last so many seconds says."""
+        ...
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A move that somebody is asked about: both plans judged under the problem as it is now."""
+
+    problem: Problem
+    before: Plan
+    after: Plan
+    decision: Decision
+
+
+def watch(
+    run: Running,
+    problem: Problem,
+    plan: Plan,
+    measure: Measure,
+    terms: Terms,
+    history: History,
+    ask: Callable[[Proposal], bool] = lambda proposal: True,
+    clock: Callable[[], float] = time.time,
+    *,
+    seconds: float | None = None,
+    reason: str = "",
+    executor: Executor | None = None,
+) -> str:
+    """Watch a running application until it ends, and move it when that is worth it.
+
+    Args:
+        run: the application, running by `plan`.
+        problem: what is known at the start.
+        plan: what it runs by.
+        measure: gives the measured problem; what it raises is written down, and the problem before stays.
+        terms: when to look and what is worth a move.
+        history: where everything is written down.
+        ask: whether a move may be made, where `terms.approve` says so.
+        clock: seconds since 1970.
+        seconds: stop watching after so long; None: when the run ends.
+        reason: why the first plan is what it is.
+        executor: where measuring happens beside the loop; None: in a thread.
+
+    Returns:
+        How it ended: `finished`, `failed` or `stopped`.
+    """
+    beside = executor or ThreadPoolExecutor(1, thread_name_prefix="berth measuring")
+    try:
+        return _Loop(run, problem, plan, measure, terms, history, ask, clock, beside).run(seconds, reason)
+    finally:
+        if executor is None:
+            beside.shutdown(wait=False, cancel_futures=True)
+
+
+class _Loop:
+    def __init__(
+        self,
+        run: Running,
+        problem: Problem,
+        plan: Plan,
+        measure: Measure,
+        terms: Terms,
+        history: History,
+        ask: Callable[[Proposal], bool],
+        clock: Callable[[], float],
+        beside: Executor,
+    ) -> None:
+        self._run = run
+        self._problem = computed_for_itself(problem)
+        self._plan = plan
+        self._measure = measure
+        self._terms = terms
+        self._history = history
+        self._ask = ask
+        self._clock = clock
+        self._beside = beside
+        self._application = run.placement.application
+        self._yardstick = Yardstick.of(self._problem)
+        self._memory = Memory()
+        self._dead: frozenset[str] = frozenset()
+        self._measuring: Future[Problem] | None = None
+        self._running_since = clock()
+        self._stranded = False
+        """Whether a migration failed, so that nothing runs."""
+
+    def run(self, seconds: float | None, reason: str) -> str:
+        """Until the run ends, or so many seconds are over."""
+        until = float("inf") if seconds is None else self._clock() + seconds
+        self._running_since = self._clock()
+        self._note("started", reason, value_achieved=self._value(), source_bytes_per_s=self._rate())
+        try:
+            while self._clock() < until:
+                word = self._wait(until)
+                if word in ENDS:
+                    return self._end(word, "")
+                if self._clock() < until or word == NODE_LOST:
+                    self._look()
+            return self._end("stopped", f"after {seconds:g} s, as asked")
+        except KeyboardInterrupt:
+            self._end("stopped", "interrupted")
+            raise
+
+    def _wait(self, until: float) -> str:
+        """Until the next look is due and something is measured, or the run has something to say."""
+        look_at = min(self._clock() + self._terms.every_s, until)
+        while (left := look_at - self._clock()) > 0:
+            word = self._run.wait(left)
+            if word == NODE_LOST and self._run.dead_nodes() == self._dead:
+                # it has been dealt with as far as it can be
+                time.sleep(GLANCE_SECONDS)
+            elif word != RUNNING:
+                return word
+        return self._measured(until)
+
+    def _end(self, word: str, reason: str) -> str:
+        names: dict[str, Name] = {"finished": "finished", "failed": "failed"}
+        self._note(names.get(word, "stopped"), reason)
+        return word
+
+    # measuring
+
+    def _measured(self, until: float) -> str:
+        """Measure, and look after the run meanwhile; what the run says if it is no longer just running."""
+        if self._measuring is None:
+            now = self._clock()
+            span = min(self._terms.memory, now - self._running_since)
+            self._measuring = self._beside.submit(self._measure, self._run.telemetry, self._problem, span)
+        while not self._measuring.done():
+            word = self._run.wait(min(GLANCE_SECONDS, max(0.0, until - self._clock())))
+            if word != RUNNING or self._clock() >= until:
+                return word
+        return RUNNING
+
+    def _take_measured(self) -> bool:
+        """Take what was measured; False: there is nothing new."""
+        if self._measuring is None or not self._measuring.done():
+            return False
+        future, self._measuring = self._measuring, None
+        try:
+            measured = future.result()
+            self._problem = computed_for_itself(
+                with_state(measured, self._application, self._run.state_bytes())
+            )
+        except Exception as error:
+            # one bad measurement is no reason to leave a running application alone
+            self._note("measuring failed", _line(error))
+            return False
+        return True
+
+    # looking
+
+    def _look(self) -> None:
+        self._note_nodes()
+        if self._stranded and not self._in_need():
+            self._return()
+        fresh = self._take_measured()
+        replan = self._replan(fresh)
+        self._yardstick = self._yardstick.learnt(replan.bounds)
+        if fresh:
+            promise = self._memory.promise
+            self._note(
+                "looked",
+                value_promised=None if promise is None else promise.worth.value,
+                value_achieved=self._value(),
+                source_bytes_per_s=self._rate(),
+            )
+        look = Look(self._clock(), self._problem, self._plan, self._dead, replan, fresh)
+        decision, self._memory = decide(self._memory, look, self._yardstick, self._terms)
+        self._act(decision)
+
+    def _note_nodes(self) -> None:
+        dead = frozenset(self._run.dead_nodes())
+        for node in sorted(dead - self._dead):
+            hosted = sum(home == node for home in self._plan.assignment.values())
+            self._note("node lost", f"{hosted} instances were planned there", node=node)
+        for node in sorted(self._dead - dead):
+            self._note("node back", "it may be used again", node=node)
+        self._dead = dead
+
+    def _in_need(self) -> bool:
+        """Whether the plan needs a node that is dead."""
+        return any(node in self._dead for node in self._plan.assignment.values())
+
+    def _replan(self, fresh: bool) -> Replan:
+        if not fresh and not self._in_need():
+            return Replan(self._plan)
+        try:
+            return next_plan(
+                self._problem, self._plan, self._dead, self._terms, self._yardstick, self._application
+            )
+        except BadInput as error:
+            return Replan(None, _line(error), "unknown")
+
+    # acting
+
+    def _act(self, decision: Decision) -> None:
+        if not decision.moves:
+            names: dict[str, Name] = {"wait": "waited", "stuck": "stuck"}
+            self._note_decision(names.get(decision.kind, "kept"), decision)
+            return
+        assert decision.offer is not None
+        target = decision.offer.plan
+        if self._terms.dry_run:
+            self._note_decision("proposed", decision, plan=target)
+            self._avoid(target, self._terms.cool_down_s, "was proposed already")
+        elif self._terms.approve and not self._ask(self._proposal(decision, target)):
+            self._note_decision("declined", decision, plan=target)
+            self._avoid(target, self._terms.distrust_s, "was declined")
+        elif (word := self._run.wait(0.0)) not in ENDS:
+            # asking may have taken long: what has ended isn't moved
+            self._move(decision, target)
+        else:
+            self._note_decision("kept", replace(decision, reason=f"the run is over: {word}"))
+
+    def _proposal(self, decision: Decision, target: Plan) -> Proposal:
+        before, after = (
+            _judged(self._problem, plan, self._plan, self._yardstick) for plan in (self._plan, target)
+        )
+        return Proposal(self._problem, before, after, decision)
+
+    def _move(self, decision: Decision, target: Plan) -> None:
+        assert decision.offer is not None
+        try:
+            migration = self._run.apply(target)
+        except MigrationFailed as error:
+            self._note_decision("migration failed", replace(decision, reason=_line(error)), plan=target)
+            self._avoid(target, self._terms.distrust_s, "could not be applied")
+            self._stranded = True
+            self._note_nodes()
+            if not self._in_need():
+                self._return()
+            return
+        now, self._stranded = self._clock(), False
+        before, self._plan, self._running_since = self._plan, target, now
+        # what is being measured now is still about the plan before
+        self._measuring = None
+        back = decision.kind == "roll back"
+        if back:
+            self._memory = self._memory.rolled_back(now, before, self._terms)
+        else:
+            self._memory = self._memory.migrated(now, before, decision.offer.worth)
+        self._note_decision(
+            "rolled back" if back else "migrated",
+            decision,
+            moved=migration.moved,
+            pause_s=migration.pause_seconds,
+            state_bytes=migration.state_bytes,
+        )
+
+    def _return(self) -> None:
+        """Go on by the plan before, after a migration that failed."""
+        try:
+            migration = self._run.apply(self._plan)
+        except MigrationFailed as error:
+            self._note("migration failed", _line(error))
+            return
+        self._stranded, self._running_since = False, self._clock()
+        self._note("rolled back", "back to the plan before", pause_s=migration.pause_seconds)
+
+    def _avoid(self, plan: Plan, seconds: float, why: str) -> None:
+        self._memory = self._memory.avoiding(plan, self._clock() + seconds, why)
+
+    # writing down
+
+    def _note_decision(
+        self, name: Name, decision: Decision, plan: Plan | None = None, **more: object
+    ) -> None:
+        offer = decision.offer
+        values: dict[str, object] = {"value_before": decision.before.value}
+        if offer is not None:
+            values |= {"value_promised": offer.worth.value, "gain": offer.gain}
+            if decision.moves:
+                values["moved"] = offer.moved
+        self._note(name, decision.reason, plan, **(values | more))
+
+    def _note(self, name: Name, reason: str = "", plan: Plan | None = None, **values: object) -> None:
+        chosen = self._plan if plan is None else plan
+        number = self._history.plan_number(chosen)
+        event = Event(self._clock(), name, reason, number, dict(chosen.assignment))
+        self._history.record(replace(event, **values))  # type: ignore[arg-type]
+
+    def _value(self) -> float | None:
+        return self._yardstick.judge(self._problem, self._plan).value
+
+    def _rate(self) -> float | None:
+        return source_rate(self._problem, self._application)
+
+
+def _judged(problem: Problem, plan: Plan, current: Plan, yardstick: Yardstick) -> Plan:
+    judged = evaluate(problem, plan, current)
+    value = yardstick.judge(problem, plan).value
+    return replace(plan, metrics=judged.metrics, violations=judged.violations, objective=value)
+
+
+def _line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return "; ".join(lines[:3]) if lines else type(error).__name__

@@ -1,0 +1,282 @@
+"""Planning for a running application: a first plan, and the next one with the price of moving in it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+from berth.evaluation import METRIC_BY_NAME, evaluate
+from berth.evaluation.goal import Goal, goal_mistakes
+from berth.exact.budget import Budget
+from berth.model import BadInput, Plan, Problem
+from berth.model.plan import Status
+from berth.policies import solve
+from berth.policies.registry import find_policy
+from berth.runtime.control.moves import Offer, Standpoint
+from berth.runtime.control.problems import (
+    computed_for_itself,
+    homeless_operators,
+    kept_operators,
+    streams_without_rate,
+    waits_for_rates,
+    with_operators_kept,
+    without_nodes,
+)
+from berth.runtime.control.terms import GIGABYTE, Terms
+from berth.runtime.control.worth import MOVING, Yardstick
+
+STEPS = (4.0, 16.0, 64.0, 256.0)
+"""How many times the price of moving is raised where too much would move."""
+FIRST_SHARE = 0.4
+"""Of the time for a plan, that finding the best one at any price may take."""
+MOST_NAMED = 3
+_NOTHING_MOVED = {METRIC_BY_NAME[name].key: 0.0 for name in MOVING}
+
+
+@dataclass(frozen=True)
+class Replan:
+    """A plan and the reason for it, or the reason why there is none."""
+
+    plan: Plan | None
+    reason: str = ""
+    status: Status = "feasible"
+    forced: frozenset[str] = frozenset()
+    """The instances that have to move, because their node is dead."""
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """What the metrics of a normalised sum were scaled by."""
+
+
+def first_plan(problem: Problem, terms: Terms) -> Replan:
+    """The plan that an application starts by.
+
+    Where the objective needs rates that are not known yet, as in a first run, the plan is made for the part
+    of it that needs none or, as S-ODP does (000, sections 6.2 and 7.2), for availability; where that is the
+    same everywhere, for response time. The objective itself follows with the first rates that are measured.
+
+    Raises:
+        BadInput: the policy, its parameters or the objective make no sense.
+    """
+    problem = computed_for_itself(problem)
+    parameters = dict(terms.parameters)
+    weights = {name: weight for name, weight in problem.objective.items() if name not in MOVING}
+    reason = ""
+    if waits_for_rates(problem):
+        weights = _known_part(problem, weights) or _without_rates(problem)
+        reason = (
+            f"{_named(streams_without_rate(problem), 'no rate')}: a first plan for {_words(weights)} "
+            f"(paper 000, section 6.2); {_words(problem.objective)} once rates are measured"
+        )
+        if "first_run" in _parameters_of(terms.policy) and "first_run" not in parameters:
+            parameters["first_run"] = True
+    bounds = {name: pair for name, pair in problem.objective_bounds.items() if name in weights}
+    wanted = replace(problem, objective=weights, objective_bounds=bounds)
+    plan = solve(wanted, terms.policy, time_limit=terms.time_limit, seed=terms.seed, **parameters)
+    if not plan.found:
+        return Replan(None, plan.reason or "no plan was found", plan.status)
+    return Replan(plan, reason, plan.status, bounds=_bounds_of(plan))
+
+
+def _known_part(problem: Problem, weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights on what can be computed without rates."""
+    return {
+        name: weight
+        for name, weight in weights.items()
+        if not any(goal_mistakes(replace(problem, objective={name: weight})))
+    }
+
+
+def _without_rates(problem: Problem) -> dict[str, float]:
+    network = problem.network
+    availabilities = {*network.availability.tolist(), *network.table.availability.ravel().tolist()}
+    differ = len({value for value in availabilities if value == value}) > 1
+    return {"availability": 1.0} if differ else {"response_time": 1.0}
+
+
+def next_plan(
+    problem: Problem,
+    current: Plan,
+    dead: Collection[str],
+    terms: Terms,
+    yardstick: Yardstick | None = None,
+    application: str | None = None,
+) -> Replan:
+    """The plan to go to from the present one; the present one itself where nothing else is worth it.
+
+    Args:
+        problem: as it was measured.
+        current: the plan that runs.
+        dead: nodes that can't run anything.
+        terms: the price of moving, the most moves at once, what is frozen, the policy.
+        yardstick: what counts; None: the problem's objective.
+        application: the one that is watched; the others of the problem stay where they are.
+
+    Raises:
+        BadInput: the policy, its parameters or the names of frozen operators make no sense.
+    """
+    problem = computed_for_itself(problem)
+    yardstick = Yardstick.of(problem) if yardstick is None else yardstick
+    kept = kept_operators(problem, terms.frozen, application)
+    forced = frozenset(name for name, node in current.assignment.items() if node in dead)
+    notes = _notes(kept, forced, current)
+    alive = without_nodes(problem, dead)
+    homeless = homeless_operators(alive)
+    if homeless:
+        return Replan(None, _why_homeless(homeless, dead), "infeasible", forced)
+    if any(goal_mistakes(problem)):
+        if not forced:
+            return Replan(current, _named(streams_without_rate(problem), "still no rate"), forced=forced)
+        # anywhere is better than on a dead node
+        alive = replace(alive, objective=_without_rates(alive), objective_bounds={})
+        yardstick = Yardstick.of(alive)
+    stand = Standpoint(alive, current, terms, yardstick, forced)
+    found, best = _Search(stand, with_operators_kept(alive, current, kept), kept).run()
+    if best is None:
+        return Replan(None, found.reason or "no plan was found", found.status, forced)
+    plan = _judged(stand, best.plan)
+    return Replan(plan, "; ".join(notes), plan.status, forced, _bounds_of(found))
+
+
+class _Search:
+    """Asks the policy, first at any price, then with the price of moving in the objective."""
+
+    def __init__(self, stand: Standpoint, problem: Problem, kept: frozenset[str]) -> None:
+        self._stand = stand
+        self._problem = problem
+        self._kept = kept
+        self._budget = Budget(stand.terms.time_limit)
+
+    def run(self) -> tuple[Plan, Offer | None]:
+        """What the policy found at any price, and the best offer; None: there is no plan."""
+        stand = self._stand
+        found = self._solved(self._problem, self._budget.part(FIRST_SHARE))
+        if not found.found:
+            return found, None
+        targets = [self._restored(found)]
+        if set(stand.offer(targets[0]).moved) - stand.forced:
+            targets += self._cheaper(found)
+        offers = [stand.trimmed(plan, self._budget) for plan in _different(targets)]
+        within = [offer for offer in offers if offer is not None]
+        if not stand.forced:
+            within.append(stand.offer(stand.current))
+        # what runs on a dead node has to go somewhere, whatever the limit of moves
+        return found, min(within or map(stand.offer, targets), key=lambda offer: offer.rank)
+
+    def _cheaper(self, found: Plan) -> list[Plan]:
+        """Plans for the objective with the price of moving; the price is raised until few enough move."""
+        plans: list[Plan] = []
+        for times in (1.0, *STEPS):
+            priced = self._priced(found, times)
+            if priced is None or self._budget.over:
+                break
+            try:
+                plan = self._solved(priced, self._budget.part(0.5))
+            except BadInput:
+                # a policy that can't weigh moves: they are compared afterwards
+                break
+            if not plan.found:
+                break
+            plans.append(self._restored(plan))
+            if self._stand.fits(self._stand.offer(plans[-1])):
+                break
+        return plans
+
+    def _solved(self, problem: Problem, budget: Budget) -> Plan:
+        terms = self._stand.terms
+        previous = self._stand.current
+        return solve(
+            problem, terms.policy, seed=terms.seed, previous=previous, budget=budget, **terms.parameters
+        )
+
+    def _priced(self, found: Plan, times: float) -> Problem | None:
+        """The problem with so many times the price of moving in its objective; None: it can't be weighed."""
+        problem, terms = self._problem, self._stand.terms
+        single = len(problem.objective) == 1
+        scale: Literal["normalised", "raw"] = "raw" if single else problem.objective_scale
+        weights = dict.fromkeys(problem.objective, 1.0) if single else dict(problem.objective)
+        bounds = _bounds_of(found) if scale == "normalised" else {}
+        metrics = {**self._stand.worth.metrics, **_NOTHING_MOVED}
+        if any(METRIC_BY_NAME[name].key not in metrics for name in weights):
+            return None
+        if scale == "normalised" and not bounds.keys() >= weights.keys():
+            return None
+        # what a relative gain of the whole is in terms of the objective
+        whole = times * Goal(weights, scale, bounds).magnitude(metrics)
+        prices = {"moved_instances": terms.move_price, "moved_state": terms.state_price / GIGABYTE}
+        for name, price in prices.items():
+            if price * whole > 0:
+                best, worst = bounds.setdefault(name, (0.0, 1.0))
+                weights[name] = weights.get(name, 0.0) + price * whole * (worst - best)
+        return replace(problem, objective=weights, objective_scale=scale, objective_bounds=bounds)
+
+    def _restored(self, plan: Plan) -> Plan:
+        """What is kept exactly where it is: instances of one operator may have changed places."""
+        home = self._stand.current.assignment
+        stays = {
+            name: home[name]
+            for name in plan.assignment
+            if name.partition("#")[0] in self._kept and name in home and name not in self._stand.forced
+        }
+        return replace(plan, assignment={**plan.assignment, **stays})
+
+
+def _different(plans: list[Plan]) -> list[Plan]:
+    return list({frozenset(plan.assignment.items()): plan for plan in reversed(plans)}.values())
+
+
+def _judged(stand: Standpoint, plan: Plan) -> Plan:
+    """A plan with the metrics and violations that it has under the problem itself."""
+    judged = evaluate(stand.problem, plan, stand.current)
+    return replace(
+        plan,
+        goal=dict(stand.problem.objective),
+        objective=stand.yardstick.judge(stand.problem, plan).value,
+        bound=None,
+        gap=None,
+        status="unknown" if judged.violations else "feasible",
+        reason=f"the plan breaks {len(judged.violations)} constraint(s)" if judged.violations else None,
+        metrics=judged.metrics,
+        violations=judged.violations,
+    )
+
+
+def _bounds_of(plan: Plan) -> dict[str, tuple[float, float]]:
+    told: Mapping[str, Any] = plan.trace.get("objective_bounds", {})
+    return {name: (float(pair[0]), float(pair[1])) for name, pair in told.items()}
+
+
+def _parameters_of(policy: str) -> set[str]:
+    return {item.name for item in fields(find_policy(policy).parameters)}
+
+
+def _notes(kept: frozenset[str], forced: frozenset[str], current: Plan) -> list[str]:
+    return [
+        f"{name} should stay where it is, but {current.assignment[name]} is dead"
+        for name in sorted(forced)
+        if name.partition("#")[0] in kept
+    ]
+
+
+def _why_homeless(homeless: Mapping[str, tuple[str, ...] | None], dead: Collection[str]) -> str:
+    lines = []
+    for name, candidates in homeless.items():
+        if candidates is None:
+            lines.append(f"{name} has no node to run on")
+        elif len(candidates) == 1:
+            lines.append(f"{name} is pinned to {candidates[0]}")
+        else:
+            lines.append(f"{name} may only run on {', '.join(candidates)}")
+    gone = ", ".join(sorted(dead))
+    return (
+        f"{'; '.join(lines)}; dead: {gone}. Nothing moves until a node is back" if dead else "; ".join(lines)
+    )
+
+
+def _named(names: list[str], what: str) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{what} is known of {shown}{more}"
+
+
+def _words(weights: Mapping[str, float]) -> str:
+    return " and ".join(name.replace("_", " ") for name in weights)

@@ -11,6 +11,8 @@ from types import ModuleType
 from berth.model import BadInput
 from berth.runtime.application import Application
 
+PREFIX = "berth_application_"
+
 
 def load_application(reference: str) -> Application:
     """The application that `app.py`, or `app.py:variable` if it has several, means.
@@ -35,6 +37,21 @@ def load_application(reference: str) -> Application:
     return _whole(found[next(iter(different.values()))])
 
 
+def own_modules(application: Application) -> list[ModuleType]:
+    """The modules that an application is from and that workers don't have: they are sent along."""
+    modules = [sys.modules[operator.function.__module__] for operator in application.operators.values()]
+    folders = {
+        Path(str(module.__file__)).resolve().parent
+        for module in modules
+        if module.__name__.startswith(PREFIX)
+    }
+    return [
+        module
+        for module in list(sys.modules.values())
+        if (file := getattr(module, "__file__", None)) and Path(file).resolve().parent in folders
+    ]
+
+
 def _parts(reference: str) -> tuple[Path, str]:
     if Path(reference).is_file():
         return Path(reference), ""
@@ -53,7 +70,7 @@ def _whole(application: Application) -> Application:
 def _module(path: Path) -> ModuleType:
     """The file as a module; modules beside it can be imported, as in `python app.py`."""
     folder = str(path.resolve().parent)
-    name = f"berth_application_{path.stem}"
+    name = PREFIX + path.stem
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise BadInput([f"{path}: no Python file; its name has to end in .py"])

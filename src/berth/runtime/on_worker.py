@@ -1,6 +1,6 @@
 """What runs inside Spark's Python workers, around every operator: it pins, measures, waits, names errors.
 
-These functions go to the workers by value, so that berth need not be installed there: nothing here imports it.
+These functions go to the workers by value, so berth need not be installed there: nothing here imports it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from pyspark.accumulators import Accumulator, AccumulatorParam
 
 Batches = Iterator[Any]
 NODE_VARIABLE = "BERTH_NODE"
@@ -216,15 +218,48 @@ def _row(batch: Any) -> str:
 
 
 def naming_rows(operator: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """A user's function over the values of a row; if it raises, the error names the operator and the values."""
+    """A user's function over the values of a row; if it raises, the error names operator and values."""
 
-    def named(*values: Any) -> Any:
+    def named(*values: Any, **others: Any) -> Any:
         try:
-            return function(*values)
+            return function(*values, **others)
         except Exception as error:
-            row = repr(values if len(values) != 1 else values[0]).replace("\n", " ")[:500]
+            row = repr((*values, *others.values())).replace("\n", " ")[:500]
             raise RuntimeError(
                 f"{MARK}operator {operator} failed on row {row}: {type(error).__name__}: {error}"
             ) from error
 
     return named
+
+
+class Posting(AccumulatorParam[list[dict[str, Any]]]):
+    """Adds up lists of reports on the workers; on the driver it hands them over instead of keeping them."""
+
+    def __init__(self, arrive: Callable[[list[dict[str, Any]]], None] | None) -> None:
+        """With the driver's function that takes reports; what workers get of this has none."""
+        self._arrive = arrive
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (None,)
+
+    def zero(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """No reports."""
+        return []
+
+    def addInPlace(  # noqa: N802
+        self, value1: list[dict[str, Any]], value2: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Both, on a worker; on the driver only what nobody has taken: nothing."""
+        if self._arrive is None:
+            return value1 + value2
+        self._arrive(value2)
+        return value1
+
+
+def telling(accumulator: Accumulator[list[dict[str, Any]]]) -> Callable[[dict[str, Any]], None]:
+    """A function that sends a report home with the task's result."""
+
+    def tell(report: dict[str, Any]) -> None:
+        accumulator.add([report])
+
+    return tell

@@ -69,8 +69,8 @@ def placement_of(application: Application, problem: Problem, plan: Plan) -> Plac
     """Where the instances run.
 
     Raises:
-        BadInput: the problem doesn't describe this application, or the plan is not one for it; a line for each
-            difference.
+        BadInput: the problem doesn't describe this application, or the plan is not one for it; a line for
+            each difference.
     """
     described = described_in(application, problem)
     known = {node.name for node in problem.network.nodes}

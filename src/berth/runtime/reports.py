@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.accumulators import AccumulatorParam
+from berth.runtime import on_worker
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,12 +45,8 @@ class Reports:
     def __init__(self, session: SparkSession) -> None:
         self._lock = threading.Lock()
         self._arrived: list[Report] = []
-        accumulator = session.sparkContext.accumulator([], _Posting(self._arrive))
-
-        def tell(report: dict[str, Any]) -> None:
-            accumulator.add([report])
-
-        self.tell = tell
+        accumulator = session.sparkContext.accumulator([], on_worker.Posting(self._arrive))
+        self.tell = on_worker.telling(accumulator)
         """For the workers: it sends a report home with the task's result."""
 
     def take(self) -> list[Report]:
@@ -59,6 +56,12 @@ class Reports:
         latest = {_task_of(each): each for each in arrived}
         return list(latest.values())
 
+    def heard(self, operator: str, senders: Iterable[str]) -> set[str]:
+        """The senders of whose rows an operator has reported since the last time that reports were taken."""
+        with self._lock:
+            seen = {each.sender for each in self._arrived if each.operator == operator and each.role == "in"}
+        return seen.intersection(senders)
+
     def _arrive(self, reports: list[dict[str, Any]]) -> None:
         with self._lock:
             self._arrived += [Report(**report) for report in reports]
@@ -67,24 +70,3 @@ class Reports:
 def _task_of(report: Report) -> tuple[object, ...]:
     place = report.operator, report.role, report.sender, report.instance, report.node
     return *place, report.batch, report.stage, report.partition
-
-
-class _Posting(AccumulatorParam[list[dict[str, Any]]]):
-    """Adds up lists on the workers; on the driver it hands them over instead of keeping them for ever."""
-
-    def __init__(self, arrive: Any) -> None:
-        self._arrive = arrive
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _Posting, (None,)
-
-    def zero(self, value: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return []
-
-    def addInPlace(  # noqa: N802
-        self, value1: list[dict[str, Any]], value2: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        if self._arrive is None:
-            return value1 + value2
-        self._arrive(value2)
-        return value1

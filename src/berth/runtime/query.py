@@ -1,0 +1,203 @@
+"""One start of an application by one placement: the streaming query or the batch, until it is stopped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, StreamingQueryException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from berth.model import BadInput
+from berth.runtime.batches import Batch
+from berth.runtime.failures import Misplaced, RunFailed, failure_of
+from berth.runtime.reports import Report, Reports
+from berth.runtime.stages import run_ms_of
+from berth.runtime.user_errors import message_in
+from berth.runtime.weave import Weaver, call_sink
+from berth.spark.failure import first_cause, line_of
+
+STOP_SECONDS = 60.0
+
+
+@dataclass
+class Query:
+    """A started application; `error` says why it ended if it failed."""
+
+    weaver: Weaver
+    reports: Reports
+    observe: Callable[[Batch], None]
+    checkpoint: Path
+    every_s: float = 0.0
+    once: bool = False
+    error: RunFailed | None = None
+    batches: int = 0
+    _stream: StreamingQuery | None = None
+    _thread: threading.Thread | None = None
+    _working: threading.Lock = field(default_factory=threading.Lock)
+    _stopping: bool = False
+
+    def start(self) -> None:
+        """Begin; returns at once.
+
+        Raises:
+            BadInput: Spark refuses the query, before any row.
+        """
+        if not self.weaver.streams:
+            self._thread = threading.Thread(target=self._only_batch, name="berth batch", daemon=True)
+            self._thread.start()
+            return
+        try:
+            writer = self.weaver.stream().writeStream.foreachBatch(self._batch)
+            writer = writer.outputMode(self.weaver.output_mode())
+            writer = writer.option("checkpointLocation", str(self.checkpoint))
+            writer = writer.queryName(self.weaver.application.name)
+            if self.once:
+                writer = writer.trigger(availableNow=True)
+            elif self.every_s:
+                writer = writer.trigger(processingTime=f"{self.every_s} seconds")
+            self._stream = writer.start()
+        except (PySparkException, Py4JError) as error:
+            name = self.weaver.application.name
+            raise BadInput([f"application {name!r}: Spark refuses it: {first_cause(error)}"]) from error
+
+    @property
+    def active(self) -> bool:
+        """Whether it still works or waits for rows."""
+        if self._stream is not None:
+            return bool(self._stream.isActive)
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def idle(self) -> bool:
+        """Whether it is up and has nothing to do."""
+        if self._stream is None or not self._stream.isActive:
+            return False
+        status = self._stream.status
+        return not status["isDataAvailable"] and not status["isTriggerActive"] and self._looked()
+
+    def state_bytes(self) -> dict[str, float]:
+        """The state of each operator that keeps any, as of the last batch."""
+        progress = self._stream.lastProgress if self._stream is not None else None
+        if progress is None:
+            return {}
+        found: dict[str, float] = {}
+        names = self.weaver.stateful
+        for name, state in zip(names, progress["stateOperators"], strict=False):
+            found[name] = found.get(name, 0.0) + float(state["memoryUsedBytes"])
+        return found
+
+    def stop(self) -> None:
+        """End it; a batch that is under way is given up, and comes again after the next start."""
+        self._stopping = True
+        if self._stream is not None:
+            self._stream.stop()
+        else:
+            self.weaver.session.sparkContext.cancelAllJobs()
+        # the thread of the batch is in Python and ends a moment later
+        if not self._working.acquire(timeout=STOP_SECONDS):
+            raise RunFailed(f"a sink doesn't end, {STOP_SECONDS:.0f} s after the query was stopped")
+        self._working.release()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait; True as soon as it has ended. Sets `error` if it failed."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+            return not self._thread.is_alive()
+        if self._stream is None:
+            raise RunFailed("not started")
+        try:
+            stream: Any = self._stream
+            ended = bool(stream.awaitTermination(seconds))
+        except StreamingQueryException as error:
+            self._failed(error)
+            return True
+        if ended and self.error is None and (failure := self._stream.exception()) is not None:
+            self._failed(failure)
+        return ended
+
+    def _failed(self, error: Exception) -> None:
+        if self.error is None:
+            self.error = _failure_in(error)
+
+    def _looked(self) -> bool:
+        """Whether it has asked its sources at least once: before that, idle means nothing."""
+        return self._stream is not None and (
+            self._stream.lastProgress is not None or self._stream.status["message"].startswith("Waiting")
+        )
+
+    def _only_batch(self) -> None:
+        try:
+            self._batch(None, 0)
+        except Exception as error:
+            if not self._stopping:
+                self._failed(error)
+
+    def _batch(self, rows: DataFrame | None, number: int) -> None:
+        with self._working:
+            if self._stopping:
+                raise RunFailed("stopped")
+            self.reports.take()
+            began = time.time() * 1000
+            try:
+                self._sink(rows, number)
+            except Exception as error:
+                if not self._stopping:
+                    self._failed(error)
+                raise
+            reports = self.reports.take()
+            _verify(reports)
+            self.batches += 1
+            self.observe(
+                Batch(
+                    number=number,
+                    began_ms=min((each.began_ms for each in reports), default=began),
+                    ended_ms=time.time() * 1000,
+                    placement=self.weaver.placement,
+                    reports=tuple(reports),
+                    run_ms=run_ms_of(self.weaver.session, {each.stage for each in reports}),
+                    state_bytes=self.state_bytes(),
+                )
+            )
+
+    def _sink(self, rows: DataFrame | None, number: int) -> None:
+        for operator, branch, frames in self.weaver.sinks(rows):
+            call_sink(operator, branch, frames, number)
+            read = self.reports.heard(operator.name, operator.inputs)
+            for sender, frame in zip(operator.inputs, frames, strict=True):
+                if sender not in read:
+                    # a sink that looked at nothing: its rows must have been computed all the same, or the
+                    # state behind them would not move on
+                    frame.write.format("noop").mode("overwrite").save()
+
+
+def _verify(reports: list[Report]) -> None:
+    wrong = {(each.operator, each.node, each.planned) for each in reports if each.node != each.planned}
+    if wrong:
+        lines = [f"operator {name} ran on {node}, not on {planned}" for name, node, planned in sorted(wrong)]
+        raise Misplaced("; ".join(lines))
+
+
+def _failure_in(error: Exception) -> RunFailed:
+    if isinstance(error, RunFailed):
+        return error
+    text = _text_of(error)
+    ours = message_in(text)
+    return failure_of(ours) if ours else RunFailed(_line(error, text))
+
+
+def _text_of(error: Exception) -> str:
+    java: Any = getattr(error, "java_exception", None)
+    return f"{error}\n{java.toString()}" if java is not None else str(error)
+
+
+def _line(error: Exception, text: str) -> str:
+    if isinstance(error, Py4JError):
+        return first_cause(error)
+    return line_of(text) or type(error).__name__

@@ -1,0 +1,144 @@
+"""What an operator does to a stream, learnt from the plan that its function makes over empty inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from berth.model import BadInput
+from berth.runtime.application import Operator
+
+# the steps of a plan that need no shuffle: a function of these alone is one stage
+ONE_STAGE = frozenset(
+    [
+        *(
+            "Project",
+            "Filter",
+            "Union",
+            "Generate",
+            "Expand",
+            "Sample",
+            "SubqueryAlias",
+            "ResolvedHint",
+            "View",
+        ),
+        *("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "EventTimeWatermark"),
+        *("LocalRelation", "LogicalRDD", "OneRowRelation", "MapPartitions", "MapElements"),
+        *("DeserializeToObject", "SerializeFromObject", "WithCTE", "CTERelationDef", "CTERelationRef"),
+    ]
+)
+# those that shuffle and remember nothing from one batch to the next
+NO_STATE = frozenset(["Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort"])
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An operator's rows, and whether it needs several stages or keeps state between batches."""
+
+    schema: StructType
+    streams: bool = False
+    shuffles: bool = False
+    states: int = 0
+    """How many of its steps keep state."""
+
+
+def source_shape(frame: DataFrame) -> Shape:
+    """Of what a source gave."""
+    return Shape(frame.schema, streams=frame.isStreaming)
+
+
+def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Shape]) -> Shape:
+    """Of an operator that takes rows of these shapes."""
+    streaming = sum(shape.streams for shape in inputs.values())
+    stand_ins = [session.createDataFrame([], shape.schema) for shape in inputs.values()]
+    if operator.kind in ("arrow", "pandas"):
+        function: Any = stand_ins[0].mapInArrow if operator.kind == "arrow" else stand_ins[0].mapInPandas
+        return Shape(function(operator.function, operator.schema).schema, streams=streaming > 0)
+    if operator.kind == "sink":
+        return Shape(StructType(), streams=streaming > 0)
+    frame = call(operator, *stand_ins)
+    names = list(_logical_nodes(_java(frame).queryExecution().analyzed()))
+    states = sum(name not in ONE_STAGE | NO_STATE and (name != "Join" or streaming > 1) for name in names)
+    return Shape(
+        frame.schema,
+        streams=streaming > 0,
+        shuffles=not ONE_STAGE.issuperset(names),
+        states=states if streaming else 0,
+    )
+
+
+def call(operator: Operator, *arguments: Any, **named: Any) -> DataFrame:
+    """The DataFrame that an operator's function makes of its inputs.
+
+    Raises:
+        BadInput: it raised, or gave something else.
+    """
+    try:
+        result = operator.function(*arguments, **named)
+    except BadInput:
+        raise
+    except Exception as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput([f"operator {operator.name!r}: {type(error).__name__}: {reason}"]) from error
+    if not isinstance(result, DataFrame):
+        raise BadInput(
+            [f"operator {operator.name!r}: gave {type(result).__name__}, expected a DataFrame of Spark"]
+        )
+    return result
+
+
+def check_stages(operator: Operator, frame: DataFrame) -> None:
+    """Refuse a function with a stage that nothing pins: one between two shuffles of its own.
+
+    Raises:
+        BadInput: there is such a stage.
+    """
+    if any(not pinned for pinned in _stages(_java(frame).queryExecution().executedPlan())):
+        raise BadInput(
+            [
+                f"operator {operator.name!r}: shuffles several times in a row, and what is between can't be "
+                "pinned; make it several operators, or wrap the inner result in berth.runtime.stage(...)"
+            ]
+        )
+
+
+def _stages(root: Any) -> Iterator[bool]:
+    """For every stage of a physical plan, whether a pinned step is in it."""
+    below: list[Any] = []
+    pinned = False
+    rest = [root]
+    while rest:
+        node = rest.pop()
+        name = str(node.nodeName())
+        if name in ("Exchange", "BroadcastExchange"):
+            below.append(node)
+            continue
+        if name in ("MapInArrow", "MapInPandas") and node.profile().isDefined():
+            pinned = True
+        rest.extend(_children(node))
+    yield pinned
+    for exchange in below:
+        for child in _children(exchange):
+            yield from _stages(child)
+
+
+def _logical_nodes(root: Any) -> Iterator[str]:
+    rest = [root]
+    while rest:
+        node = rest.pop()
+        yield str(node.nodeName())
+        rest.extend(_children(node))
+
+
+def _children(node: Any) -> Sequence[Any]:
+    children = node.children()
+    return [children.apply(number) for number in range(children.size())]
+
+
+def _java(frame: DataFrame) -> Any:
+    found: Any = frame
+    return found._jdf

@@ -1,0 +1,38 @@
+"""What Spark itself knows of a batch's stages, and of the executors they ran on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+
+def run_ms_of(session: SparkSession, stages: Iterable[int]) -> dict[int, float]:
+    """The time that the tasks of each stage took, all together; what Spark has forgotten is left out."""
+    context: Any = session.sparkContext._jsc.sc()
+    store = context.statusStore()
+    # the store hears of a stage's end through a queue
+    context.listenerBus().waitUntilEmpty()
+    found = {}
+    for stage in stages:
+        try:
+            found[stage] = float(store.lastStageAttempt(stage).executorRunTime())
+        except Py4JJavaError:
+            continue
+    return found
+
+
+def nodes_with_executors(session: SparkSession, nodes_by_resource: dict[str, str]) -> set[str]:
+    """The nodes that have an executor now, by the resources that these were granted."""
+    context: Any = session.sparkContext._jsc.sc()
+    executors = context.statusStore().executorList(True)
+    found = set()
+    for number in range(executors.size()):
+        resources = executors.apply(number).resources().keys().toList()
+        for position in range(resources.size()):
+            node = nodes_by_resource.get(str(resources.apply(position)))
+            if node is not None:
+                found.add(node)
+    return found

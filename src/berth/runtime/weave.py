@@ -1,0 +1,460 @@
+"""From an application and a placement to DataFrames: shuffle boundaries, pinned stages, shares of instances.
+
+An operator's stage begins behind a shuffle, with a pinned step that passes rows on and counts them; it keeps
+the optimiser from moving the operator's work over the shuffle, to the sender's node. What an operator gives
+is computed once, however many take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.resource import ResourceProfile
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import MapType
+
+from berth.model import BadInput
+from berth.runtime import on_worker
+from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
+from berth.runtime.nodes import resource_name
+from berth.runtime.on_worker import Post
+from berth.runtime.placement import Branch, Placement
+from berth.runtime.shapes import Shape, call, check_stages, shape_of, source_shape
+from berth.runtime.user_errors import naming_functions_of
+
+Delay = Callable[[str, str], float]
+_NUMBER = "berth_instance"
+_PART = "berth_part"
+
+_stage: ContextVar[Callable[[DataFrame], DataFrame]] = ContextVar("stage", default=lambda frame: frame)
+
+
+def stage(frame: DataFrame) -> DataFrame:
+    """Pin what an operator has computed so far; needed between two shuffles inside of one function."""
+    return _stage.get()(frame)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The rows that one branch of an operator gives."""
+
+    branch: Branch
+    frame: DataFrame
+    """Before any shuffle if only one takes them, else behind the one that all share."""
+    shuffled: bool
+
+
+@dataclass
+class Weaver:
+    """Builds the DataFrames of one run: first what streams, then, for every batch, the rest."""
+
+    session: SparkSession
+    application: Application
+    placement: Placement
+    profiles: Mapping[str, ResourceProfile]
+    tell: Callable[[dict[str, Any]], None]
+    delay_ms: Delay
+    shapes: dict[str, Shape] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._operators = self.application.in_order()
+        self._streaming: list[str] = []
+        self._sources: dict[str, list[tuple[Branch, DataFrame]]] = {}
+        for operator in self._operators:
+            self.shapes[operator.name] = self._shape(operator)
+        self._streaming = self._in_the_stream()
+        for operator in self._operators:
+            self._check(operator)
+        self._flows: dict[str, list[Flow]] = {}
+        for name in self._streaming:
+            self._flows[name] = self._built(self.application.operators[name], self._flows, fixed=False)
+        self._parts = [
+            (name, number)
+            for name in self._streaming
+            if self.shapes[name].streams and self._goes_on_outside(name)
+            for number in range(len(self._flows[name]))
+        ]
+
+    @property
+    def streams(self) -> bool:
+        """Whether anything is a stream; if not, the application is one batch."""
+        return bool(self._streaming)
+
+    @property
+    def stateful(self) -> list[str]:
+        """The operators that keep state, an entry for each step that does, in Spark's order of them."""
+        order: list[str] = []
+
+        def visit(name: str, branches: int) -> None:
+            for _ in range(branches):
+                order.extend([name] * self.shapes[name].states)
+                for sender in self.application.operators[name].inputs:
+                    visit(sender, len(self._branches(self.application.operators[sender])))
+
+        for name, _ in self._parts:
+            visit(name, 1)
+        return order
+
+    def stream(self) -> DataFrame:
+        """What streams, as one DataFrame: the rows of all parts that batches go on with."""
+        frames = [self._exchanged(self._flows[name][number]) for name, number in self._parts]
+        return frames[0] if len(frames) == 1 else _packed(frames)
+
+    def output_mode(self) -> str:
+        """What the application asks for; else changed rows where there is state, new rows elsewhere."""
+        if self.application.output_mode:
+            return self.application.output_mode
+        operators = self.application.operators.values()
+        states = [each for each in operators if self.shapes[each.name].states]
+        joins = any(sum(self.shapes[name].streams for name in each.inputs) > 1 for each in states)
+        return "update" if states and not joins else "append"
+
+    def sinks(self, batch: DataFrame | None) -> list[tuple[Operator, Branch, list[DataFrame]]]:
+        """The rows of a batch, brought through the rest of the operators: what each sink takes."""
+        flows = self._unpacked(batch) if batch is not None else {}
+        taken = []
+        for operator in self._operators:
+            streams = self.shapes[operator.name].streams
+            if operator.name in self._streaming and (streams or not self._goes_on_outside(operator.name)):
+                continue
+            if operator.kind == "sink":
+                for branch in self._branches(operator):
+                    taken.append((operator, branch, self._taken(operator, branch, flows)))
+            else:
+                flows[operator.name] = self._built(operator, flows, fixed=True)
+        return taken
+
+    def _read(self, operator: Operator) -> list[tuple[Branch, DataFrame]]:
+        branches = self._branches(operator)
+        if len(branches) > 1 and not operator.takes_instance:
+            raise BadInput(
+                [
+                    f"operator {operator.name!r}: a source on several nodes reads a share on each: give its "
+                    "function a parameter 'instance'"
+                ]
+            )
+        named = {SPARK: self.session} if _takes(operator, SPARK) else {}
+        return [(branch, call(operator, **named, **_instance(operator, branch))) for branch in branches]
+
+    def _shape(self, operator: Operator) -> Shape:
+        if operator.kind == "source":
+            read = self._read(operator)
+            self._sources[operator.name] = read
+            return source_shape(read[0][1])
+        inputs = {name: self.shapes[name] for name in operator.inputs}
+        with naming_functions_of(operator.name):
+            return shape_of(self.session, operator, inputs)
+
+    def _branches(self, operator: Operator) -> list[Branch]:
+        """One for each node; in the streaming query one for each instance.
+
+        Its checkpoint counts how often sources and state occur in its plan, so that has to be the same for
+        every placement.
+        """
+        each = operator.name in self._streaming or (
+            operator.kind in ("source", "sink") and operator.takes_instance
+        )
+        return self.placement.branches(operator.name, each=each)
+
+    def _check(self, operator: Operator) -> None:
+        parallelism = self.placement.parallelism(operator.name)
+        shape = self.shapes[operator.name]
+        if parallelism > 1 and operator.kind == "frame" and shape.shuffles and not operator.key:
+            raise BadInput(
+                [
+                    f"operator {operator.name!r}: has {parallelism} instances, and rows that belong together "
+                    "have to meet: say by which columns with key=[...]"
+                ]
+            )
+        if operator.kind == "sink" and len(self._branches(operator)) > 1 and not operator.takes_instance:
+            raise BadInput(
+                [
+                    f"operator {operator.name!r}: a sink on several nodes is called for each: give its "
+                    "function a parameter 'instance'"
+                ]
+            )
+        for column in operator.key:
+            for sender in operator.inputs:
+                if column not in self.shapes[sender].schema.names:
+                    there = ", ".join(self.shapes[sender].schema.names)
+                    raise BadInput(
+                        [
+                            f"operator {operator.name!r}: key: {sender!r} has no column {column!r}; "
+                            f"it has {there}"
+                        ]
+                    )
+        if operator.kind == "frame" and shape.shuffles:
+            branch = self._branches(operator)[0]
+            stand_ins = [
+                self.session.createDataFrame([], self.shapes[sender].schema) for sender in operator.inputs
+            ]
+            check_stages(operator, self._worked(operator, branch, stand_ins))
+
+    def _in_the_stream(self) -> list[str]:
+        """The operators that are part of the streaming query; the others work on its batches.
+
+        Spark plans a subtree anew for each that takes its rows, and joins equal ones; those with state are
+        never equal. So whoever takes rows that state stands behind, and is not the only one, works on the
+        batch, where rows are fixed. Instances whose number of stages depends on the placement do, too, unless state
+        stands behind them.
+        """
+        needed = self._above_state()
+        inside: set[str] = set()
+        remembering: set[str] = set()
+        for operator in self._operators:
+            shape, name = self.shapes[operator.name], operator.name
+            if shape.states or remembering.intersection(operator.inputs):
+                remembering.add(name)
+            if not shape.streams or operator.kind == "sink":
+                continue
+            several = self.placement.parallelism(name) > 1
+            doubled = [
+                sender
+                for sender in operator.inputs
+                if sender in remembering and (several or len(self.application.consumers(sender)) > 1)
+            ]
+            outside = [
+                sender for sender in operator.inputs if self.shapes[sender].streams and sender not in inside
+            ]
+            if not doubled and not outside and (name in needed or not several):
+                # what is joined to a stream has to be in its plan
+                inside.update([name, *self._static_above(operator)])
+            elif name in needed:
+                cause = (doubled or outside)[0]
+                raise BadInput(
+                    [
+                        f"operator {name!r}: state is kept in it or behind it, and it takes rows of "
+                        f"{cause!r}, before which state is kept, too, and which others take as well; Spark "
+                        "can't share that: merge the two operators, give them one instance, or read the source twice"
+                    ]
+                )
+        return [each.name for each in self._operators if each.name in inside]
+
+    def _above_state(self) -> set[str]:
+        """The operators that keep state, and all whose rows lead there."""
+        needed: set[str] = set()
+        for operator in reversed(self._operators):
+            if self.shapes[operator.name].states or needed.intersection(
+                self.application.consumers(operator.name)
+            ):
+                needed.add(operator.name)
+        return needed
+
+    def _static_above(self, operator: Operator) -> list[str]:
+        found: list[str] = []
+        for name in operator.inputs:
+            if not self.shapes[name].streams:
+                found += [name, *self._static_above(self.application.operators[name])]
+        return found
+
+    def _goes_on_outside(self, name: str) -> bool:
+        """Whether an operator of the streaming query has takers that work on its batches."""
+        return any(taker not in self._streaming for taker in self.application.consumers(name))
+
+    def _uses(self, name: str) -> int:
+        """How many stages take the rows of an operator."""
+        takers = self.application.consumers(name)
+        return sum(len(self._branches(self.application.operators[taker])) for taker in takers)
+
+    def _built(self, operator: Operator, flows: Mapping[str, list[Flow]], *, fixed: bool) -> list[Flow]:
+        """What each branch of an operator gives."""
+        if operator.kind == "source":
+            built = [
+                (branch, self._passed(frame, self._post(operator, "out", operator.name, branch)))
+                for branch, frame in self._sources[operator.name]
+            ]
+        else:
+            built = [
+                (branch, self._worked(operator, branch, self._gathered(operator, branch, flows)))
+                for branch in self._branches(operator)
+            ]
+        if self._uses(operator.name) == 1:
+            return [Flow(branch, frame, shuffled=False) for branch, frame in built]
+        return [
+            Flow(branch, self._shared(operator, frame, fixed=fixed), shuffled=True) for branch, frame in built
+        ]
+
+    def _shared(self, operator: Operator, frame: DataFrame, *, fixed: bool) -> DataFrame:
+        """Behind one shuffle that all takers read; in a batch its result is fixed, not found by likeness."""
+        takers = [self.application.operators[name] for name in self.application.consumers(operator.name)]
+        widest = max(
+            len(branches[0].instances) if len(branches := self._branches(taker)) == 1 else 1
+            for taker in takers
+        )
+        shuffled = frame.repartition(widest)
+        return _fixed(shuffled) if fixed else shuffled
+
+    def _exchanged(self, flow: Flow) -> DataFrame:
+        if flow.shuffled:
+            return flow.frame
+        takers = self.application.consumers(flow.branch.operator)
+        (branch,) = self._branches(self.application.operators[takers[0]])
+        return flow.frame.repartition(len(branch.instances))
+
+    def _unpacked(self, batch: DataFrame) -> dict[str, list[Flow]]:
+        """The parts of a batch, as flows that are shuffled already."""
+        flows: dict[str, list[Flow]] = {}
+        for position, (name, number) in enumerate(self._parts):
+            branch = self._flows[name][number].branch
+            frame = batch
+            if len(self._parts) > 1:
+                frame = batch.where(F.col(_PART) == position).select(f"{_PART}_{position}.*")
+            flows.setdefault(name, []).append(Flow(branch, frame, shuffled=True))
+        return flows
+
+    def _gathered(
+        self, operator: Operator, branch: Branch, flows: Mapping[str, list[Flow]]
+    ) -> list[DataFrame]:
+        """The rows of each input on the node of a branch, not yet counted."""
+        return [self._arriving(operator, branch, flows[sender]) for sender in operator.inputs]
+
+    def _taken(self, operator: Operator, branch: Branch, flows: Mapping[str, list[Flow]]) -> list[DataFrame]:
+        """The same, counted: what a sink's function gets."""
+        frames = self._gathered(operator, branch, flows)
+        return [
+            self._passed(frame, self._post(operator, "in", sender, branch))
+            for sender, frame in zip(operator.inputs, frames, strict=True)
+        ]
+
+    def _arriving(self, operator: Operator, branch: Branch, senders: Sequence[Flow]) -> DataFrame:
+        split = len(self._branches(operator)) > 1
+        arrived = [
+            self._share_of(flow, operator, branch)
+            if split
+            else flow.frame
+            if flow.shuffled
+            else flow.frame.repartition(len(branch.instances))
+            for flow in senders
+        ]
+        if len(arrived) == 1:
+            return arrived[0]
+        united = arrived[0]
+        for frame in arrived[1:]:
+            united = united.union(frame)
+        return united.coalesce(len(branch.instances))
+
+    def _share_of(self, flow: Flow, operator: Operator, branch: Branch) -> DataFrame:
+        """The rows of a flow that go to a branch: picked on the sender's node, so that no others travel."""
+        numbered = flow.frame.withColumn(_NUMBER, self._number(operator, flow.frame))
+        sender = self.application.operators[flow.branch.operator]
+        post = self._post(sender, "split", sender.name, flow.branch, keep=branch.instances)
+        kept = numbered.mapInArrow(
+            on_worker.passing(post, self.tell), flow.frame.schema, profile=self.profiles[flow.branch.node]
+        )
+        return kept.repartition(len(branch.instances))
+
+    def _number(self, operator: Operator, frame: DataFrame) -> Column:
+        """Which instance gets a row: by its key or all of it, so that a task done again decides alike."""
+        columns = operator.key or [
+            f"`{field.name}`" for field in frame.schema if not isinstance(field.dataType, MapType)
+        ]
+        return F.pmod(F.xxhash64(*columns), F.lit(self.placement.parallelism(operator.name))).cast("int")
+
+    def _worked(self, operator: Operator, branch: Branch, frames: Sequence[DataFrame]) -> DataFrame:
+        """What an operator makes of the rows that arrived at a branch."""
+        profile = self.profiles[branch.node]
+        posts = [self._post(operator, "in", sender, branch) for sender in operator.inputs]
+        schema: Any = self.shapes[operator.name].schema
+        if operator.kind == "arrow":
+            arrow = on_worker.arrow_operator(posts[0], self.tell, operator.function)
+            return frames[0].mapInArrow(arrow, schema, profile=profile)
+        if operator.kind == "pandas":
+            pandas = on_worker.pandas_operator(posts[0], self.tell, operator.function)
+            return frames[0].mapInPandas(pandas, schema, profile=profile)
+        passed = [self._passed(frame, post) for frame, post in zip(frames, posts, strict=True)]
+        last = self._post(operator, "out", operator.name, branch)
+        token = _stage.set(
+            lambda frame: self._passed(frame, self._post(operator, "split", operator.name, branch))
+        )
+        try:
+            with naming_functions_of(operator.name):
+                given = call(operator, *passed)
+        finally:
+            _stage.reset(token)
+        return self._passed(given, last) if self.shapes[operator.name].shuffles else given
+
+    def _passed(self, frame: DataFrame, post: Post) -> DataFrame:
+        """The same rows, through a pinned step."""
+        names = frame.columns
+        plain = [f"c{number}" for number in range(len(names))]
+        # Spark takes names with dots for paths, and can't tell two columns of one name apart
+        odd = len(set(names)) < len(names) or any("." in name or "`" in name for name in names)
+        there = frame.toDF(*plain) if odd else frame
+        passing = on_worker.passing(post, self.tell)
+        passed = there.mapInArrow(passing, there.schema, profile=self.profiles[post.node])
+        return passed.toDF(*names) if odd else passed
+
+    def _post(
+        self,
+        operator: Operator,
+        role: str,
+        sender: str,
+        branch: Branch,
+        keep: tuple[int, ...] | None = None,
+    ) -> Post:
+        wait = 0.0
+        if role == "in":
+            wait = max(self.delay_ms(node, branch.node) for node in self.placement.nodes[sender])
+        return Post(
+            operator.name,
+            role,
+            sender,
+            branch.instances,
+            branch.node,
+            resource_name(branch.node),
+            wait,
+            keep,
+        )
+
+
+def call_sink(operator: Operator, branch: Branch, frames: Sequence[DataFrame], number: int) -> None:
+    """Let a sink write a batch."""
+    named = {BATCH: number} if _takes(operator, BATCH) else {}
+    with naming_functions_of(operator.name):
+        operator.function(*frames, **named, **_instance(operator, branch))
+
+
+def _instance(operator: Operator, branch: Branch) -> dict[str, int]:
+    return {INSTANCE: branch.instances[0]} if operator.takes_instance else {}
+
+
+def _takes(operator: Operator, parameter: str) -> bool:
+    code: Any = operator.function
+    return (
+        parameter in code.__code__.co_varnames[: code.__code__.co_argcount + code.__code__.co_kwonlyargcount]
+    )
+
+
+def _packed(frames: Sequence[DataFrame]) -> DataFrame:
+    """Rows of several kinds in one DataFrame: a number that says which, and a column for each kind."""
+    packed = None
+    for position, frame in enumerate(frames):
+        kinds = [
+            (F.struct("*") if other == position else F.lit(None).cast(_struct(kind))).alias(
+                f"{_PART}_{other}"
+            )
+            for other, kind in enumerate(frames)
+        ]
+        rows = frame.select(F.lit(position).alias(_PART), *kinds)
+        packed = rows if packed is None else packed.union(rows)
+    if packed is None:
+        raise ValueError("nothing to pack")
+    return packed
+
+
+def _struct(frame: DataFrame) -> Any:
+    return frame.schema
+
+
+def _fixed(frame: DataFrame) -> DataFrame:
+    """The same rows, bound to one computation: whoever takes them reads the shuffle that was written once."""
+    there: Any = frame
+    session: Any = frame.sparkSession
+    java = session._jsparkSession.internalCreateDataFrame(
+        there._jdf.queryExecution().toRdd(), there._jdf.schema(), False
+    )
+    return DataFrame(java, session)

@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from berth.model import BadInput
+from berth.pipeline.ingest import ingest
+from berth.pipeline.options import IngestOptions
 from berth.runtime import feeds as module
 from berth.runtime.feeds import Feeds, Heartbeat, Probe
 from berth.runtime.measures import BatchMeasures, measured
+from berth.spark import SparkSession
 from tests.runtime.words import CHAIN, START, batch, chain, chain_reports
 
 TIMES = {1: 40.0, 2: 7.0, 3: 8.0, 4: 100.0, 5: 50.0, 6: 30.0, 7: 20.0, 8: 10.0}
@@ -251,3 +254,51 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="can't be made"):
         Feeds(tmp_path / "file" / "telemetry", "app")
+
+
+def test_ingest_reads_it_all(spark: SparkSession, tmp_path: Path) -> None:
+    """Nothing is put aside, and the problem gets the rates, the work and the availability that were there."""
+    telemetry, problem = tmp_path / "telemetry", tmp_path / "problem.json"
+    nodes = [{"name": name} for name in ("rome", "paris", "tokyo")]
+    links = [{"from": "rome", "to": "paris", "delay_ms": 1}, {"from": "paris", "to": "tokyo", "delay_ms": 1}]
+    application = {
+        "name": "tag-and-count",
+        "operators": [{"name": name} for name in chain().operators],
+        "streams": [{"from": sender, "to": receiver} for sender, receiver in chain().streams],
+    }
+    application["operators"][1]["parallelism"] = 2  # type: ignore[index]
+    network = {"nodes": nodes, "links": links}
+    document = {"format": "berth/v1", "name": "run", "network": network, "applications": [application]}
+    problem.write_text(json.dumps(document))
+    with Feeds(telemetry, "tag-and-count") as feeds:
+        for second in range(0, 40):
+            feeds.batch(taken(second * 1000, second * 1000 + 700))
+        for second in range(0, 101, 5):
+            now = START + second * 1000
+            feeds.idle(now)
+            feeds.probes([Probe(now, "rome", "paris", 24.0), Probe(now, "paris", "tokyo", 40.0)])
+            feeds.heartbeats(
+                [Heartbeat(now, "rome", True, 1.0, 12.5), Heartbeat(now, "paris", True, 3.0, 12.5)]
+            )
+            dead = Heartbeat(now, "tokyo", False)
+            feeds.heartbeats([dead if second >= 75 else Heartbeat(now, "tokyo", True, 0.0, 12.5)])
+    summary = ingest(spark, telemetry, problem, tmp_path / "measured", IngestOptions())
+    assert summary.counts.quarantined == {}
+    measured_problem = json.loads((tmp_path / "measured" / "problem.json").read_text())
+    # 40 batches of 10,000 bytes in 100 s, the last minute of it idle
+    streams = {each["from"]: each["bytes_per_s"] for each in measured_problem["applications"][0]["streams"]}
+    assert streams == pytest.approx({"posts": 4000, "tag": 1000, "count": 160}, rel=0.02)
+    work = {each["name"]: each["work_ms"] for each in measured_problem["applications"][0]["operators"]}
+    assert work == pytest.approx({"posts": 0.55, "tag": 1.5, "count": 0.2, "store": 0.25}, rel=1e-3)
+    measured_nodes = {each["name"]: each for each in measured_problem["network"]["nodes"]}
+    assert {name: each["availability"] for name, each in measured_nodes.items()} == pytest.approx(
+        {"rome": 1.0, "paris": 1.0, "tokyo": 0.75}
+    )
+    assert {name: (each["speed"], each["run_queue"]) for name, each in measured_nodes.items()} == {
+        "rome": (1.0, 1.0),
+        "paris": (1.0, 3.0),
+        "tokyo": (1.0, 0.0),
+    }
+    delays = {each["from"]: each["delay_ms"] for each in measured_problem["network"]["links"]}
+    assert delays == pytest.approx({"rome": 12.0, "paris": 20.0})
+    assert summary.updated.unmeasured == {}

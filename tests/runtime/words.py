@@ -10,7 +10,7 @@ from berth.runtime.batches import Batch
 from berth.runtime.placement import Placement
 from berth.runtime.reports import Report
 
-START = 1_800_000_000_000.0
+START = 1_750_000_000_000.0
 
 
 def chain() -> Application:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from berth.cli import (
+    cluster,
     compare,
     diff,
     evaluate,
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
+cluster.register(app)
 
 
 def _print_version(wanted: bool) -> None:

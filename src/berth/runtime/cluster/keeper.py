@@ -189,13 +189,15 @@ class Keeper:
                     continue
                 name = names[child.si_pid]
                 code = self._processes.pop(name).wait()
+                if name == MASTER and code < 0:
+                    raise Failed(f"its master was killed by signal {-code}")
                 if name == MASTER:
-                    raise Failed(self._told(f"the master ended ({_ending(code)})", MASTER))
+                    raise Failed(self._told(f"its master ended with exit code {code}", MASTER))
                 self._lose(name, code)
 
     def _lose(self, node: str, code: int) -> None:
         """A worker has ended by itself: so must its executors."""
-        print(f"the worker of node {node} ended ({_ending(code)})", flush=True)
+        print(f"the worker of node {node} ended: exit code {code}, below 0 a signal", flush=True)
         self._has_lost_workers = True
         self._kill_orphans_of(node)
         self._change(with_worker(self._state, node, None))
@@ -234,6 +236,7 @@ class Keeper:
 
     def _end(self) -> None:
         """Tell all processes to end; those that take too long are killed afterwards."""
+        self._change(replace(self._state, ready=False))
         signal_all(descendants_of(os.getpid()), signal.SIGTERM)
         deadline = time.monotonic() + END_SECONDS
         with suppress(ChildProcessError):
@@ -260,10 +263,6 @@ class Keeper:
     def _change(self, state: State) -> None:
         self._state = state
         state.write()
-
-
-def _ending(code: int) -> str:
-    return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
 
 def keep(folder: Path, leash: Leash) -> int:

@@ -239,6 +239,32 @@ def test_a_worker_behind_a_wall(run: Run) -> None:
     assert "oslo" not in {node for node, _ in run.ups()[before:]}
 
 
+def test_without_any_address(run: Run) -> None:
+    """Where no master tells the workers' addresses, nodes are asked all the same."""
+    run.targets = dict
+    run.round()
+    run.nodes.failing["rome"] = "busy"
+    run.round()
+    assert run.nodes.asked == [*NODES, *NODES]
+    assert [node for node, up in run.ups() if up] == [*sorted(NODES), "paris", "tokyo"]
+    assert run.records("probes") == []
+
+
+def test_a_new_session_knows_the_nodes_of_the_old_one(tmp_path: Path, ports: Ports) -> None:
+    """Who was used before still has heartbeats when a migration started Spark anew."""
+    run = Run(tmp_path, ports, every_s=0.1)
+    run.prober.start()
+    eventually(lambda: run.prober.rounds >= 1)
+    run.prober.stop()
+    run.used, later = ["paris"], Nodes()
+    before, rounds = len(run.ups()), run.prober.rounds
+    run.prober.start(later)
+    eventually(lambda: run.prober.rounds > rounds)
+    run.prober.stop()
+    assert set(later.asked) == {"paris"}
+    assert set(run.ups()[before:]) == {(node, True) for node in NODES}
+
+
 def test_every_node_is_first_in_its_turn(run: Run) -> None:
     """What takes all the time of a round must not always cost the same nodes."""
     for number in range(4):

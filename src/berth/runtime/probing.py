@@ -74,7 +74,8 @@ class Prober:
         Args:
             jobs: how nodes are asked.
             used: the nodes to ask, as of now: those that run operators.
-            targets: an address of every node that is there, used or not; where its worker listens.
+            targets: an address of every node that is there, used or not; where its worker listens. None at
+                all where nobody knows: then there are heartbeats, and no probes.
             delay_ms: the emulated delay from one node to another; 0 where nothing is emulated.
             feeds: where records go.
             every_s: seconds from one round to the next.
@@ -97,8 +98,14 @@ class Prober:
         self.errors: deque[str] = deque(maxlen=MOST_ERRORS)
         """What went wrong, the newest last: nodes that gave no answer, pairs without a round trip."""
 
-    def start(self) -> None:
-        """Begin with a round at once; best behind the first batch, when the executors are there."""
+    def start(self, jobs: Jobs | None = None) -> None:
+        """Begin with a round at once; best when the executors are there.
+
+        A prober that was stopped can be started again, with other jobs where the session is a new one: what it
+        knows of the nodes stays.
+        """
+        self._jobs = jobs or self._jobs
+        self._stopping.clear()
         self._thread = threading.Thread(target=self._run, name="berth probes", daemon=True)
         self._thread.start()
 
@@ -196,6 +203,8 @@ class Prober:
 
     def _is_there(self, node: str, targets: Mapping[str, Address]) -> bool | None:
         """Whether a node's worker can be reached from here; None: nobody knows, it never could."""
+        if not targets:
+            return None
         if node not in targets:
             return False
         _, problem = round_trip_ms(targets[node])

@@ -201,9 +201,7 @@ class _Deciding:
         offer = self._stand.offer(plan)
         avoided = self._memory.why_not(plan, self._look.now)
         if avoided is not None:
-            return self._decision(
-                "keep", f"{self._figures(offer)} by a plan of which {avoided}", offer
-            ), memory
+            return self._decision("keep", f"{self._figures(offer)} by a plan that {avoided}", offer), memory
         if not self._is_worth_it(offer):
             return self._decision("keep", self._too_little(offer), offer), memory
         return self._confirmed(offer, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +12,8 @@ from berth.runtime.control.terms import Terms
 from berth.runtime.control.worth import Worth, Yardstick
 
 Assignment = Mapping[str, str]
+Units = Collection[frozenset[str]]
+"""Instances that move together or not at all."""
 
 
 def moved(before: Assignment, after: Assignment) -> dict[str, tuple[str, str]]:
@@ -80,21 +82,40 @@ class Standpoint:
         return Offer(plan, worth, self.yardstick.gain(self.worth, worth), moves, price)
 
     def trimmed(self, target: Plan, budget: Budget) -> Offer | None:
-        """The best plan on the way back from a target, within the limit of moves.
+        """The best plan found between the present one and a target, within the limit of moves.
 
-        One move after another is taken back, each time the one that is missed least; instances that a rule
+        From the target, one move after another is taken back, each time the one that is missed least. Where
+        the limit binds, moves are also added one after another, each time the best. Instances that a rule
         keeps together move together. None: no plan within the limit was found in time.
         """
         offer = self.offer(target)
-        best = offer if self.fits(offer) else None
         units = self._units(offer.moved)
-        while units and not budget.over:
-            tries = [(self.offer(self._back(offer.plan, unit)), unit) for unit in units]
-            offer, least = min(tries, key=lambda item: item[0].rank)
-            units.remove(least)
-            if self.fits(offer) and (best is None or offer.rank < best.rank):
-                best = offer
-        return best
+        found = [offer, *self._taking_back(target, units, budget)]
+        if not self.fits(offer):
+            found += self._adding(target, units, budget)
+        return min(filter(self.fits, found), key=lambda offer: offer.rank, default=None)
+
+    def _taking_back(self, target: Plan, units: Units, budget: Budget) -> Iterator[Offer]:
+        plan, left = target, list(units)
+        while left and not budget.over:
+            tries = {unit: self.offer(self._back(plan, unit)) for unit in left}
+            least = min(left, key=lambda unit: tries[unit].rank)
+            left.remove(least)
+            plan = tries[least].plan
+            yield tries[least]
+
+    def _adding(self, target: Plan, units: Units, budget: Budget) -> Iterator[Offer]:
+        taken: frozenset[str] = frozenset()
+        every = frozenset[str]().union(*units)
+        while not budget.over:
+            left = [unit for unit in units if not unit <= taken]
+            tries = {unit: self.offer(self._back(target, every - taken - unit)) for unit in left}
+            fitting = [unit for unit in left if self.fits(tries[unit])]
+            if not fitting:
+                return
+            best = min(fitting, key=lambda unit: tries[unit].rank)
+            taken |= best
+            yield tries[best]
 
     def fits(self, offer: Offer) -> bool:
         """Whether no more instances move than may."""

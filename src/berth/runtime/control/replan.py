@@ -266,10 +266,9 @@ def _why_homeless(homeless: Mapping[str, tuple[str, ...] | None], dead: Collecti
             lines.append(f"{name} is pinned to {candidates[0]}")
         else:
             lines.append(f"{name} may only run on {', '.join(candidates)}")
-    gone = ", ".join(sorted(dead))
-    return (
-        f"{'; '.join(lines)}; dead: {gone}. Nothing moves until a node is back" if dead else "; ".join(lines)
-    )
+    if dead:
+        lines.append(f"dead: {', '.join(sorted(dead))}; nothing runs until a node is back")
+    return "; ".join(lines)
 
 
 def _named(names: list[str], what: str) -> str:

@@ -54,7 +54,7 @@ class Terms:
             raise BadInput(mistakes)
 
     def _mistakes(self) -> Iterator[str]:
-        positive = {"--every": self.every_s, "--memory": self.memory, "--time-limit": self.time_limit}
+        positive = {"--every": self.every_s, "--memory": self.memory_s, "--time-limit": self.time_limit}
         for option, value in positive.items():
             if value is not None and not 0 < value < 1e9:
                 yield f"{option}: {value:g} is not a number of seconds above 0"

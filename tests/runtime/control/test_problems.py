@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from berth.model import Application, BadInput, Operator, Plan, Stream
+from berth.runtime.control.problems import (
+    homeless_operators,
+    kept_operators,
+    source_rate,
+    streams_without_rate,
+    waits_for_rates,
+    with_operators_kept,
+    with_state,
+    without_nodes,
+)
+
+from .situations import chain, with_objective, work_on
+
+
+def test_dead_nodes_host_nothing() -> None:
+    """Neither operators nor data; the others stay as they are."""
+    alive = without_nodes(chain(), {"oslo"})
+    assert [node.hosts for node in alive.network.nodes] == [True, True, False]
+    assert homeless_operators(alive) == {"app/sink": ("oslo",)}
+
+
+def test_state_is_spread_over_instances() -> None:
+    """What a run tells is of the whole operator, what a problem says is of each instance."""
+    problem = with_state(chain(work={"parallelism": 4}), "app", {"work": 1000.0, "unknown": 3.0})
+    assert [operator.state_bytes for operator in problem.applications[0].operators] == [0.0, 250.0, 0.0]
+    assert with_state(problem, "other", {"work": 9.0}).applications[0].operators[1].state_bytes == 250.0
+
+
+def test_kept_operators_have_no_choice() -> None:
+    """They stay on the nodes of their instances that are alive."""
+    problem = chain(work={"parallelism": 3})
+    plan = Plan({**work_on("paris", problem).assignment, "app/work#2": "oslo"})
+    kept = with_operators_kept(problem, plan, {"app/work"})
+    assert kept.applications[0].operators[1].candidates == ("paris", "oslo")
+    dead = with_operators_kept(without_nodes(problem, {"oslo"}), plan, {"app/work"})
+    assert dead.applications[0].operators[1].candidates == ("paris",)
+    gone = with_operators_kept(without_nodes(problem, {"oslo", "paris"}), plan, {"app/work"})
+    assert gone.applications[0].operators[1].candidates is None
+
+
+def test_frozen_names_are_checked() -> None:
+    """With or without the application's name; what is none gets a suggestion."""
+    problem = chain()
+    assert kept_operators(problem, {"work"}, "app") == {"app/work"}
+    assert kept_operators(problem, {"app/work"}, "app") == {"app/work"}
+    with pytest.raises(BadInput, match=r"--freeze: no operator named 'wrok'; did you mean 'work'\?"):
+        kept_operators(problem, {"wrok"}, "app")
+
+
+def test_other_applications_are_not_moved() -> None:
+    """Nobody runs them here."""
+    other = Application("other", (Operator("only"),))
+    problem = replace(chain(), applications=(*chain().applications, other))
+    assert kept_operators(problem, (), "app") == {"other/only"}
+    assert kept_operators(problem, (), None) == frozenset()
+
+
+def test_rates_of_sources() -> None:
+    """A source with two consumers sends its output to both, and counts once; unknown rates are told."""
+    problem = chain()
+    assert source_rate(problem, "app") == 1000.0
+    application = problem.applications[0]
+    streams = (*application.streams, Stream("source", "sink"))
+    both = replace(problem, applications=(replace(application, streams=streams),))
+    assert source_rate(both, "app") == 1000.0
+    assert source_rate(problem, "other") is None
+    unknown = chain(rate=None)
+    assert source_rate(unknown, "app") is None
+    assert streams_without_rate(unknown) == ["app/source -> work", "app/work -> sink"]
+    assert streams_without_rate(problem) == []
+
+
+def test_which_objectives_wait_for_rates() -> None:
+    """Those that rates would cure, and no others."""
+    unknown = chain(rate=None)
+    assert not waits_for_rates(unknown)
+    assert waits_for_rates(with_objective(unknown, network_usage=1.0))
+    assert not waits_for_rates(with_objective(chain(), network_usage=1.0))
+    assert not waits_for_rates(with_objective(unknown, processing_power=1.0))

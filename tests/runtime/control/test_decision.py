@@ -293,7 +293,7 @@ some_terms = st.builds(
 def test_the_rules_hold_whatever_is_measured(
     measured: list[tuple[Slowness, frozenset[str]]], terms: Terms
 ) -> None:
-    """Checked from outside: cool-down, least gain, price and confirmations; dead nodes are left and avoided."""
+    """Checked from outside: cool-down, gain, price, confirmations; dead nodes are left and avoided."""
     moves = played(measured, terms)
     last = -float("inf")
     for move in moves:

@@ -140,7 +140,7 @@ class _Loop:
                 time.sleep(GLANCE_SECONDS)
             elif word != RUNNING:
                 return word
-        return self._measured(until)
+        return self._measured(until) if self._clock() < until else RUNNING
 
     def _end(self, word: str, reason: str) -> str:
         names: dict[str, Name] = {"finished": "finished", "failed": "failed"}

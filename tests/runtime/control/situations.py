@@ -89,6 +89,7 @@ class FakeRun:
         self.now = 1_000.0
         self.telemetry = Path("telemetry")
         self.applied: list[tuple[float, Plan]] = []
+        self.flushed: list[float] = []
         self.plan = plan
         self.dead: set[str] = set()
         self.state: dict[str, float] = {}
@@ -111,6 +112,9 @@ class FakeRun:
 
     def state_bytes(self) -> dict[str, float]:
         return self.state
+
+    def flush(self) -> None:
+        self.flushed.append(self.now)
 
     def apply(self, plan: Plan) -> Migration:
         if self.refused:

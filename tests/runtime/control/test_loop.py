@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from berth.model import Plan, Problem
+from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.history import Event, History, read_history
 from berth.runtime.control.loop import Proposal, watch
 from berth.runtime.control.terms import Terms
@@ -118,9 +118,11 @@ def test_a_change_that_lasts_is_followed(tmp_path: Path) -> None:
 def test_only_what_was_measured_since_a_migration_counts_after_it(tmp_path: Path) -> None:
     """And never more than the memory."""
     measured = Measured(EVEN, FAST_PARIS)
-    watched(tmp_path, measured, seconds=170.0)
+    run, _, _ = watched(tmp_path, measured, seconds=170.0)
     # looks at 30, 60 and 90, then a migration of 2 s
     assert measured.spans == [30.0, 60.0, 60.0, 30.0, 60.0]
+    # before each of them, and behind the migration, so that no file has rows of both plans
+    assert [time - 1000.0 for time in run.flushed] == [30.0, 60.0, 90.0, 92.0, 122.0, 152.0]
 
 
 def test_a_dead_node_is_left_at_once_and_used_again_when_it_is_back(tmp_path: Path) -> None:
@@ -353,6 +355,54 @@ def test_a_failed_run_is_a_failed_watch(tmp_path: Path) -> None:
     """The word of the run is the word of the watch."""
     _, events, word = watched(tmp_path, Measured(EVEN), {50.0: lambda run: "failed"})
     assert (word, events[-1].event) == ("failed", "failed")
+
+
+def test_a_plan_that_cannot_be_applied_is_left_alone(tmp_path: Path) -> None:
+    """The run has not been stopped for it: there is nothing to lead back."""
+    run = FakeRun(at("rome"))
+    run.refused = [BadInput(["node paris: no executor within 90 s"])]
+    with History(tmp_path) as history:
+        watch(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
+            executor=Inline(),
+        )  # fmt: skip
+    events = read_history(tmp_path)
+    assert only(events, "migration failed").reason == "node paris: no executor within 90 s"
+    assert run.applied == []
+
+
+def test_a_run_that_fails_because_a_node_died_goes_on_elsewhere(tmp_path: Path) -> None:
+    """Another failure ends it, and so does the same one without a way out."""
+
+    def fails(run: FakeRun) -> str:
+        run.dead.add("rome")
+        return "failed"
+
+    run, events, word = watched(tmp_path, Measured(EVEN), {40.0: fails, 90.0: lambda run: "failed"})
+    assert [plan.assignment["app/work"] for _, plan in run.applied] == ["paris"]
+    assert (word, names(events, "failed")) == ("failed", ["failed"])
+
+
+def test_a_node_that_dies_while_something_else_is_done_is_noticed_at_once(tmp_path: Path) -> None:
+    """The run itself may have told somebody already, and doesn't say it twice."""
+    run = FakeRun(at("rome"))
+    plain = run.apply
+
+    def apply(plan: Plan) -> object:
+        done = plain(plan)
+        run.dead = {"paris"} if len(run.applied) == 1 else run.dead
+        return done
+
+    run.apply = apply  # type: ignore[method-assign,assignment]
+    with History(tmp_path) as history:
+        watch(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=100.0,
+            executor=Inline(),
+        )  # fmt: skip
+    assert [(time, plan.assignment["app/work"]) for time, plan in run.applied] == [
+        (1062.0, "paris"),
+        (1064.0, "rome"),
+    ]
 
 
 def test_a_slow_measuring_doesnt_hide_a_dead_node(tmp_path: Path) -> None:

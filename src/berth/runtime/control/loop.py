@@ -134,13 +134,21 @@ class _Loop:
         """Until the next look is due and something is measured, or the run has something to say."""
         look_at = min(self._clock() + self._terms.every_s, until)
         while (left := look_at - self._clock()) > 0:
+            if self._run.dead_nodes() - self._dead:
+                # it died while nobody waited
+                return NODE_LOST
             word = self._run.wait(left)
             if word == NODE_LOST and self._run.dead_nodes() == self._dead:
                 # it has been dealt with as far as it can be
                 time.sleep(GLANCE_SECONDS)
             elif word != RUNNING:
-                return word
+                return self._said(word)
         return self._measured(until) if self._clock() < until else RUNNING
+
+    def _said(self, word: str) -> str:
+        """What a run says; a failure beside a node that has just died is the node's."""
+        died = self._run.dead_nodes() - self._dead if word == "failed" else set()
+        return NODE_LOST if died & set(self._plan.assignment.values()) else word
 
     def _end(self, word: str, reason: str) -> str:
         names: dict[str, Name] = {"finished": "finished", "failed": "failed"}
@@ -154,12 +162,16 @@ class _Loop:
         if self._measuring is None:
             now = self._clock()
             span = min(self._terms.memory, now - self._running_since)
-            self._measuring = self._beside.submit(self._measure, self._run.telemetry, self._problem, span)
+            self._measuring = self._beside.submit(self._measure_now, self._problem, span)
         while not self._measuring.done():
             word = self._run.wait(min(GLANCE_SECONDS, max(0.0, until - self._clock())))
             if word != RUNNING or self._clock() >= until:
-                return word
+                return self._said(word)
         return RUNNING
+
+    def _measure_now(self, problem: Problem, seconds: float) -> Problem:
+        self._run.flush()
+        return self._measure(self._run.telemetry, problem, seconds)
 
     def _take_measured(self) -> bool:
         """Take what was measured; False: there is nothing new."""
@@ -252,9 +264,11 @@ class _Loop:
         assert decision.offer is not None
         try:
             migration = self._run.apply(target)
-        except MigrationFailed as error:
+        except (BadInput, MigrationFailed) as error:
             self._note_decision("migration failed", replace(decision, reason=_line(error)), plan=target)
             self._avoid(target, self._terms.distrust_s, "could not be applied")
+            if isinstance(error, BadInput):
+                return
             self._stranded = True
             self._note_nodes()
             if not self._in_need():
@@ -262,8 +276,9 @@ class _Loop:
             return
         now, self._stranded = self._clock(), False
         before, self._plan, self._running_since = self._plan, target, now
-        # what is being measured now is still about the plan before
+        # what was measured so far, and is being measured now, is about the plan before
         self._measuring = None
+        self._run.flush()
         back = decision.kind == "roll back"
         if back:
             self._memory = self._memory.rolled_back(now, before, self._terms)
@@ -281,7 +296,7 @@ class _Loop:
         """Go on by the plan before, after a migration that failed."""
         try:
             migration = self._run.apply(self._plan)
-        except MigrationFailed as error:
+        except (BadInput, MigrationFailed) as error:
             self._note("migration failed", _line(error))
             return
         self._stranded, self._running_since = False, self._clock()

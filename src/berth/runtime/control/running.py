@@ -35,8 +35,13 @@ class Running(Protocol):
         """Stop, and start again by another plan on the same checkpoint; returns when it runs.
 
         Raises:
+            BadInput: it can't run by that plan; it goes on by the one before.
             MigrationFailed: it doesn't run by that plan. It stands still then, and waits for another one.
         """
+        ...
+
+    def flush(self) -> None:
+        """Write all telemetry that there is, for a reader who comes now."""
         ...
 
     def state_bytes(self) -> dict[str, float]:

@@ -44,7 +44,7 @@ def session_for(master: str | None, configuration: list[str] | None, name: str) 
     """
     settings = spark_settings_from(configuration)
     with ExitStack() as until_the_end:
-        catch = until_the_end.enter_context(_leaving_on_signals())
+        catch = until_the_end.enter_context(leaving_on_signals())
         with waiting("starting Spark"):
             from berth.spark import spark_session
 
@@ -78,7 +78,7 @@ class _ToldToEnd(KeyboardInterrupt):
 
 
 @contextmanager
-def _leaving_on_signals() -> Iterator[Callable[[int], None]]:
+def leaving_on_signals() -> Iterator[Callable[[int], None]]:
     """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us.
 
     Yields:

@@ -188,18 +188,19 @@ class Run:
         moved = self._placement.moves(placement)
         dead = self.dead_nodes()
         states = self.state_bytes()
-        if self._session is not None and not dead.intersection(self._placement.used):
+        same = _coordinator_of(self._application, placement) == self._coordinator
+        ready = self._session is not None and same and not dead.intersection(self._placement.used)
+        if ready:
             # while the old plan still runs
-            self._report("starting executors for the new plan")
             self._prepare(placement)
         began = time.monotonic()
         self._report("stopping")
         self._stop_query()
         try:
-            if _coordinator_of(self._application, placement) != self._coordinator or self._session is None:
+            if self._session is None or not same:
                 self._end_session()
                 self._start_session(placement)
-            else:
+            elif not ready:
                 self._prepare(placement)
             self._start_query(placement)
             self._await_first_batch()

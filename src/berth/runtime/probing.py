@@ -101,8 +101,8 @@ class Prober:
     def start(self, jobs: Jobs | None = None) -> None:
         """Begin with a round at once; best when the executors are there.
 
-        A prober that was stopped can be started again, with other jobs where the session is a new one: what it
-        knows of the nodes stays.
+        A prober that was stopped can be started again, with other jobs where the session is a new one: what
+        it knows of the nodes stays.
         """
         self._jobs = jobs or self._jobs
         self._stopping.clear()

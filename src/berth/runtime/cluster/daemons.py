@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from berth.runtime.cluster.archive import Archive, archive_for
 from berth.runtime.cluster.values import ClusterNode
 
 ADDRESS = "127.0.0.1"
@@ -19,6 +20,8 @@ JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-XX:-UsePerfData",
     "-Xshare:auto",
+    # a Java that knows no archives does without
+    "-XX:+IgnoreUnrecognizedVMOptions",
 )
 
 # seconds without a heartbeat until the master gives a worker up; one that is killed is noticed at once
@@ -79,11 +82,15 @@ class Daemons:
             "spark.worker.timeout": WORKER_TIMEOUT,
         }
         properties = self._write("master.properties", _properties(settings))
-        arguments = ["--host", ADDRESS, "--port", str(self.port), "--webui-port", str(self.ui_port)]
-        command = self._command("master.Master", "--properties-file", str(properties), *arguments)
+        command = self._command(
+            "master.Master",
+            self.archive.reading(),
+            *("--properties-file", str(properties), "--host", ADDRESS),
+            *("--port", str(self.port), "--webui-port", str(self.ui_port)),
+        )
         return Daemon(command, self._environment(), self.log("master"))
 
-    def worker(self, node: ClusterNode, resource: str, spare_mb: int) -> Daemon:
+    def worker(self, node: ClusterNode, resource: str, spare_mb: int, *, archiving: bool = False) -> Daemon:
         """The worker of a node.
 
         It offers a core and a unit of its resource for each slot. One more of both, with memory, is for an
@@ -103,6 +110,7 @@ class Daemons:
         properties = self._write(f"{file}.properties", _properties(settings))
         command = self._command(
             "worker.Worker",
+            self.archive.writing(self.archive_aside) if archiving else self.archive.reading(),
             *("--properties-file", str(properties), "--work-dir", str(self.folder / "work" / resource)),
             *("--cores", str(units), "--memory", f"{node.memory_mb + spare_mb}M"),
             *("--host", ADDRESS, "--webui-port", "0", self.master_url),
@@ -118,10 +126,19 @@ class Daemons:
         """The file with all that a daemon says."""
         return self.folder / "logs" / f"{name}.log"
 
-    def _command(self, name: str, *arguments: str) -> list[str]:
+    @property
+    def archive(self) -> Archive:
+        """The classes that the daemons load, if somebody has written them down."""
+        return archive_for(self.spark.java, self.spark.home)
+
+    @property
+    def archive_aside(self) -> Path:
+        """Where a worker writes the archive to."""
+        return self.folder / "classes.jsa"
+
+    def _command(self, name: str, options: list[str], *arguments: str) -> list[str]:
         # Spark's own script would start a second Java to learn how to start the first
-        places = [os.environ.get("SPARK_CONF_DIR") or f"{self.spark.home}/conf", f"{self.spark.home}/jars/*"]
-        java = [self.spark.java, "-cp", os.pathsep.join(places), *JAVA_OPTIONS]
+        java = [self.spark.java, "-cp", f"{self.spark.home}/jars/*", *JAVA_OPTIONS, *options]
         return [*java, f"org.apache.spark.deploy.{name}", *arguments]
 
     def _environment(self) -> dict[str, str]:

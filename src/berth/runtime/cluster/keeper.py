@@ -40,6 +40,7 @@ MASTER = ""
 
 LOOK_SECONDS = 0.1
 END_SECONDS = 5.0
+ARCHIVE_SECONDS = 15.0
 
 
 class ToldToEnd(Exception):  # noqa: N818
@@ -66,6 +67,8 @@ class Keeper:
         self._requests: socket.socket | None = None
         self._has_lost_workers = False
         self._reported = ""
+        self._archiving: int | None = None
+        """The worker that writes the archive of classes when it ends."""
 
     def run(self) -> int:
         """Start the cluster, look after it until the end, and end it.
@@ -129,7 +132,11 @@ class Keeper:
 
     def _spawn_worker(self, node: str) -> None:
         resource = self._wanted.resources[node]
-        self._spawn(node, self._daemons.worker(self._nodes[node], resource, self._wanted.spare_mb))
+        archiving = self._archiving is None and not self._daemons.archive.file.exists()
+        spare_mb = self._wanted.spare_mb
+        self._spawn(node, self._daemons.worker(self._nodes[node], resource, spare_mb, archiving=archiving))
+        if archiving:
+            self._archiving = self._processes[node].pid
 
     def _spawn(self, name: str, daemon: Daemon) -> None:
         with daemon.log.open("ab") as log:
@@ -187,6 +194,8 @@ class Keeper:
                     # an orphan that came to us
                     os.waitid(os.P_PID, child.si_pid, ended)
                     continue
+                if child.si_pid == self._archiving:
+                    self._archiving = None
                 name = names[child.si_pid]
                 code = self._processes.pop(name).wait()
                 if name == MASTER and code < 0:
@@ -203,9 +212,11 @@ class Keeper:
         self._change(with_worker(self._state, node, None))
 
     def _kill_orphans_of(self, node: str) -> None:
-        known = {process.pid for process in self._processes.values()}
         ours = set(marked("BERTH_NODE", node)) & set(descendants_of(os.getpid()))
-        signal_all(sorted(ours - known), signal.SIGKILL)
+        signal_all(sorted(ours - self._pids()), signal.SIGKILL)
+
+    def _pids(self) -> set[int]:
+        return {process.pid for process in self._processes.values()}
 
     def _answer(self) -> None:
         """Take one request. Whoever asks and doesn't go on is not waited for."""
@@ -238,11 +249,14 @@ class Keeper:
         """Tell all processes to end; those that take too long are killed afterwards."""
         self._change(replace(self._state, ready=False))
         signal_all(descendants_of(os.getpid()), signal.SIGTERM)
-        deadline = time.monotonic() + END_SECONDS
+        deadline = time.monotonic() + (END_SECONDS if self._archiving is None else ARCHIVE_SECONDS)
         with suppress(ChildProcessError):
             while time.monotonic() < deadline:
-                if os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG) is None:
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG)
+                if ended is None:
                     self._events.wait(LOOK_SECONDS)
+                elif ended.si_pid == self._archiving and ended.si_code == os.CLD_EXITED:
+                    self._daemons.archive.take(self._daemons.archive_aside)
 
     def _report(self, text: str) -> None:
         if self._leash is not None and text != self._reported:

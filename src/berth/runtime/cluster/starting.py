@@ -105,8 +105,8 @@ def _start(problem: Problem, name: str, port: int, report: Report, *, temporary:
     if name != safe_name(name):
         raise BadInput([f"--name {name}: letters, digits, '.', '_' and '-' only, and 60 of them at most"])
     nodes = cluster_nodes(problem)
-    spark = _spark(len(nodes))
     _check_port(port)
+    spark = _spark(len(nodes))
     ports = _free_ports(2)
     wanted = Specification(
         name=name,

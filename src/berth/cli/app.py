@@ -9,6 +9,7 @@ import typer
 from berth.cli import (
     cluster,
     compare,
+    describe,
     diff,
     evaluate,
     ingest,
@@ -31,7 +32,8 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-cluster.register(app)
+for command in (describe, cluster):
+    command.register(app)
 
 
 def _print_version(wanted: bool) -> None:

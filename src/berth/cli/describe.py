@@ -17,8 +17,8 @@ EPILOG = """Examples:
 
   berth describe app.py --network machines.yaml --out problem.yaml
 
-Without --network it prints what a problem file says of the application: its operators and streams. The network, the
-machines and what is between them, is for you to add.
+Without --network it prints what a problem file says of the application: its operators and streams. The
+network, the machines and what is between them, is for you to add.
 """
 
 AppFile = Annotated[

@@ -46,7 +46,7 @@ Every = Annotated[
     float,
     typer.Option(
         "--batch-every",
-        help="Seconds from one batch to the next; 0: as soon as there is something.",
+        help="Seconds from one batch to the next; 0: whenever there is something.",
         metavar="S",
     ),
 ]

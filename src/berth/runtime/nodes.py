@@ -33,6 +33,7 @@ class Room:
 
 
 def room_of(node: Node) -> Room:
-    """The room that a node's capacity means, never less than what an executor needs to start."""
-    cpu, memory = node.capacity.get("cpu", 0.0), node.capacity.get("memory", 0.0)
-    return Room(slots=max(1, int(cpu)), memory_mb=max(EXECUTOR_MB, int(memory / 2**20)))
+    """The room that a capacity of `cpu` (or else `slots`) and `memory` means; enough for an executor."""
+    slots = node.capacity.get("cpu", node.capacity.get("slots", 0.0))
+    memory = node.capacity.get("memory", 0.0)
+    return Room(slots=max(1, int(slots)), memory_mb=max(EXECUTOR_MB, int(memory / 2**20)))

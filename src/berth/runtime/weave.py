@@ -199,8 +199,8 @@ class Weaver:
 
         Spark plans a subtree anew for each that takes its rows, and joins equal ones; those with state are
         never equal. So whoever takes rows that state stands behind, and is not the only one, works on the
-        batch, where rows are fixed. Instances whose number of stages depends on the placement do, too, unless state
-        stands behind them.
+        batch, where rows are fixed. Instances whose number of stages depends on the placement do, too, unless
+        state stands behind them.
         """
         needed = self._above_state()
         inside: set[str] = set()
@@ -229,7 +229,8 @@ class Weaver:
                     [
                         f"operator {name!r}: state is kept in it or behind it, and it takes rows of "
                         f"{cause!r}, before which state is kept, too, and which others take as well; Spark "
-                        "can't share that: merge the two operators, give them one instance, or read the source twice"
+                        "can't share that: merge the two operators, give them one instance, or read the source "
+                        "twice"
                     ]
                 )
         return [each.name for each in self._operators if each.name in inside]

@@ -64,9 +64,12 @@ class RunView:
     def shown(self) -> Iterator[RunView]:
         """Show it on standard error as long as the block runs."""
         if err.is_terminal:
-            with Live(self, console=err, transient=True, refresh_per_second=1) as self._live:
-                yield self
-            self._live = None
+            with Live(self, console=err, transient=True, refresh_per_second=1) as live:
+                self._live = live
+                try:
+                    yield self
+                finally:
+                    self._live = None
             return
         done = threading.Event()
         watcher = threading.Thread(target=self._print_lines, args=(done,), name="berth view", daemon=True)

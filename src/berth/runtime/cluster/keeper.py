@@ -198,11 +198,15 @@ class Keeper:
                     self._archiving = None
                 name = names[child.si_pid]
                 code = self._processes.pop(name).wait()
-                if name == MASTER and code < 0:
-                    raise Failed(f"its master was killed by signal {-code}")
                 if name == MASTER:
-                    raise Failed(self._told(f"its master ended with exit code {code}", MASTER))
+                    raise Failed(self._why_master_ended(code))
                 self._lose(name, code)
+
+    def _why_master_ended(self, code: int) -> str:
+        if code < 0:
+            return f"its master was killed by signal {-code}"
+        ended = f"its master ended with exit code {code}" if self._state.ready else "the master doesn't start"
+        return self._told(ended, MASTER)
 
     def _lose(self, node: str, code: int) -> None:
         """A worker has ended by itself: so must its executors."""

@@ -19,8 +19,15 @@ def last_words(log: Path) -> str:
     except OSError:
         return ""
     said = [line.strip() for line in lines if line.strip() and not line.startswith(("\t", " "))]
-    complaints = [line for line in said if _is_complaint(line)]
-    line = complaints[0] if complaints else next(reversed(said), "")
+    complaints = [number for number, line in enumerate(said) if _is_complaint(line)]
+    if not complaints:
+        line = next(reversed(said), "")
+    else:
+        # the exception under a line of the log says more than the line
+        first = complaints[0]
+        line = (
+            said[first + 1] if first + 1 in complaints and not _HEAD.match(said[first + 1]) else said[first]
+        )
     return _CLASS.sub("", _HEAD.sub("", line))[:_MOST]
 
 

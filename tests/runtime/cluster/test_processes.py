@@ -1,0 +1,100 @@
+"""Processes: who still runs, who is below whom, who goes with whom."""
+
+import os
+import signal
+import subprocess
+import sys
+
+from berth.runtime.cluster.processes import Birth, birth_of, descendants_of, marked, signal_all
+from tests.runtime.cluster.small import wait_until
+
+# forks a child that outlives its parent, unless somebody adopts and kills it
+ORPHANS = """
+import os, time
+from berth.runtime.cluster.processes import adopt_orphans, descendants_of, kill_descendants
+adopt_orphans()
+reader, writer = os.pipe()
+if os.fork() == 0:
+    if os.fork() == 0:
+        os.setsid()
+        os.write(writer, str(os.getpid()).encode())
+        time.sleep(600)
+    os._exit(0)
+orphan = int(os.read(reader, 20))
+os.wait()
+print(orphan in descendants_of(os.getpid()))
+kill_descendants()
+print(descendants_of(os.getpid()), os.path.exists(f"/proc/{orphan}"))
+"""
+
+PARENT = """
+import os, subprocess, sys
+from functools import partial
+from berth.runtime.cluster.processes import die_with_parent
+child = subprocess.Popen(["sleep", "600"], preexec_fn=partial(die_with_parent, os.getpid()))
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_process_of_the_same_number_is_another_one() -> None:
+    """A number that is used again is neither taken for the old process nor sent a signal."""
+    sleeper = subprocess.Popen(["sleep", "600"])
+    try:
+        birth = birth_of(sleeper.pid)
+        assert birth is not None
+        assert birth.is_running()
+        older = Birth(sleeper.pid, birth.started + "0")
+        older.send(signal.SIGKILL)
+        assert not older.is_running()
+        assert not birth.wait_gone(0.1)
+        birth.send(signal.SIGKILL)
+        # not collected yet, and gone all the same
+        assert birth.wait_gone(5)
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+    assert birth_of(sleeper.pid) is None
+
+
+def test_descendants_and_marks() -> None:
+    """Children of children are found, and processes by what is in their environment."""
+    command = "sleep 600 & echo; wait"
+    environment = {**os.environ, "BERTH_CLUSTER": "a test"}
+    shell = subprocess.Popen(
+        ["sh", "-c", command], stdout=subprocess.PIPE, env=environment, start_new_session=True
+    )
+    try:
+        assert shell.stdout is not None
+        shell.stdout.readline()
+        below = descendants_of(os.getpid())
+        (sleeper,) = descendants_of(shell.pid)
+        assert below.index(shell.pid) < below.index(sleeper)
+        assert set(marked("BERTH_CLUSTER", "a test")) == {shell.pid, sleeper}
+        assert marked("BERTH_CLUSTER", "a tes") == []
+        signal_all([sleeper, shell.pid], signal.SIGKILL)
+        assert wait_until(lambda: not marked("BERTH_CLUSTER", "a test"), 5)
+    finally:
+        os.killpg(shell.pid, signal.SIGKILL)
+        shell.wait()
+        if shell.stdout is not None:
+            shell.stdout.close()
+
+
+def test_no_descendant_gets_away() -> None:
+    """A process that leaves its parent and its session is adopted, and killed with the rest."""
+    done = subprocess.run([sys.executable, "-c", ORPHANS], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n[] False\n"
+
+
+def test_children_die_with_their_parent() -> None:
+    """SIGKILL leaves the parent no chance to end its child: the kernel does."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout is not None
+        child = birth_of(int(parent.stdout.readline()))
+        parent.kill()
+        assert child is not None
+        assert child.wait_gone(5)

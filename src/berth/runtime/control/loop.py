@@ -275,10 +275,11 @@ class _Loop:
                 self._return()
             return
         now, self._stranded = self._clock(), False
-        before, self._plan, self._running_since = self._plan, target, now
+        before, self._plan = self._plan, target
         # what was measured so far, and is being measured now, is about the plan before
         self._measuring = None
         self._run.flush()
+        self._running_since = self._clock()
         back = decision.kind == "roll back"
         if back:
             self._memory = self._memory.rolled_back(now, before, self._terms)

@@ -1,0 +1,271 @@
+"""Measuring beside a running application: `berth ingest` over its newest telemetry, in a process of its own.
+
+A process has one Spark session, and that of a running application talks to its cluster. So measuring has a
+process with a small local session, which stays for the next look: starting Spark takes longer than ingesting
+some minutes of telemetry. The process ends with the one that started it, whatever happens to that one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import math
+import os
+import queue
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from berth.model import BadInput, Problem
+
+if TYPE_CHECKING:
+    from berth.spark import SparkSession
+
+PATIENCE_SECONDS = 180.0
+"""After which a measuring is given up, and its process replaced."""
+END_SECONDS = 20.0
+AVAILABILITY_SECONDS = 3600.0
+"""Availability follows what is measured this slowly: that a node was away for a minute says little of it."""
+SETTINGS = {
+    "spark.driver.memory": "512m",
+    "spark.sql.shuffle.partitions": "1",
+    # many small plans once each: a compiler that is quick itself is quicker than good code
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
+
+
+class MeasuringFailed(Exception):  # noqa: N818
+    """Telemetry could not be measured; the reason in a line."""
+
+
+class Measurer:
+    """Asks a process to ingest telemetry, for the time of a `with` block.
+
+    Only files of telemetry that were written in the last so many seconds are taken, one estimate over all of
+    them. A change of rates then shows in full as soon as these seconds are over, which a moving average
+    over windows would never do, and a look costs the same however long the application runs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """A measurer that keeps its files in a folder."""
+        self._folder = folder.resolve()
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Measurer:
+        # it dies with the thread that starts it, so that had better be one that stays
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The process that measures, if there is one."""
+        return None if self._process is None else self._process.pid
+
+    def measure(self, telemetry: Path, problem: Path, seconds: float | None = None) -> Path:
+        """Measure, and give the path of the updated problem.
+
+        Args:
+            telemetry: the folder with the four feeds.
+            problem: what the telemetry is about; what was not measured stays as it is there.
+            seconds: take only files that are not older; None: all.
+
+        Raises:
+            MeasuringFailed: there is nothing to measure, or it went wrong.
+        """
+        staged = self._folder / "telemetry"
+        if not stage(telemetry, staged, seconds):
+            raise MeasuringFailed(f"no telemetry of the last {seconds:.0f} s" if seconds else "no telemetry")
+        target = self._folder / "measured"
+        answer = self._ask({"telemetry": str(staged), "problem": str(problem), "out": str(target)})
+        if "error" in answer:
+            raise MeasuringFailed(answer["error"])
+        return Path(answer["problem"])
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+    def _start(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-P", "-m", "berth.cli.measuring", str(os.getpid())]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            # Ctrl-C is for the one who started us
+            process_group=0,
+        )
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        answered = None if self._process is None else self._answer(self._process, request)
+        if answered is None:
+            # it died since the last time; a new one gets one chance
+            self.close()
+            self._start()
+            assert self._process is not None
+            answered = self._answer(self._process, request)
+        if answered is None:
+            raise MeasuringFailed("the process that measures died")
+        return answered
+
+    def _answer(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any] | None:
+        """The answer; None: nobody is there to give one."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            ready, _, _ = select.select([process.stdout], [], [], PATIENCE_SECONDS)
+            if not ready:
+                process.kill()
+                raise MeasuringFailed(f"not done within {PATIENCE_SECONDS:.0f} s")
+            line = process.stdout.readline()
+        except (OSError, ValueError):
+            return None
+        answer: dict[str, Any] | None = json.loads(line) if line else None
+        return answer
+
+
+def stage(telemetry: Path, target: Path, seconds: float | None) -> int:
+    """Link the files of telemetry that are new enough into a folder of their own; how many there are."""
+    newest = -math.inf if seconds is None else time.time() - seconds
+    shutil.rmtree(target, ignore_errors=True)
+    count = 0
+    for folder in ("probes", "heartbeats", "operators", "streams"):
+        (target / folder).mkdir(parents=True)
+        for file in _files(telemetry / folder):
+            with contextlib.suppress(FileNotFoundError):
+                if file.stat().st_mtime > newest:
+                    (target / folder / file.name).symlink_to(file.resolve())
+                    count += 1
+    return count
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    try:
+        yield from (
+            file for file in folder.iterdir() if not file.name.startswith((".", "_")) and file.is_file()
+        )
+    except FileNotFoundError:
+        return
+
+
+def with_slow_availability(before: Problem, measured: Problem, seconds: float) -> Problem:
+    """What was measured in so many seconds, but with availabilities that follow it slowly.
+
+    They are what a node does over months; from a minute of heartbeats one could only read that it is there.
+    """
+    weight = 1.0 - math.exp(-seconds / AVAILABILITY_SECONDS)
+    known = {node.name: node.availability for node in before.network.nodes}
+    nodes = tuple(
+        replace(node, availability=(1 - weight) * known[node.name] + weight * node.availability)
+        for node in measured.network.nodes
+    )
+    return replace(measured, network=replace(measured.network, nodes=nodes))
+
+
+# what happens in the process
+
+
+def main() -> None:
+    """Answer requests, a line each, until the other side is gone."""
+    _die_with(int(sys.argv[1]))
+    # nobody but us may write where the answers go
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    requests = _requests()
+    with contextlib.ExitStack() as until_the_end:
+        session: SparkSession | None = None
+        for request in requests:
+            answer, whole = {}, True
+            try:
+                session = session or _session(until_the_end)
+                answer = _ingested(session, request)
+            except BadInput as error:
+                answer = {"error": "; ".join(error.mistakes)}
+            except Exception as error:
+                # Java may be gone, or short of memory: the next request gets a new process
+                answer, whole = {"error": _reason(error)}, False
+            answers.write(json.dumps(answer) + "\n")
+            answers.flush()
+            if not whole:
+                return
+
+
+def _session(until_the_end: contextlib.ExitStack) -> SparkSession:
+    from berth.spark import spark_session
+
+    return until_the_end.enter_context(spark_session("local[1]", name="berth measuring", settings=SETTINGS))
+
+
+def _ingested(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+    from berth.pipeline.ingest import ingest
+    from berth.pipeline.options import IngestOptions
+    from berth.pipeline.publish import PROBLEM_FILE
+
+    options = IngestOptions(**request.get("options", {}))
+    out = Path(request["out"])
+    ingest(session, Path(request["telemetry"]), Path(request["problem"]), out, options)
+    return {"problem": str(out / PROBLEM_FILE)}
+
+
+def _reason(error: Exception) -> str:
+    from berth.spark.failure import first_cause
+
+    return first_cause(error)
+
+
+def _requests() -> Iterator[dict[str, Any]]:
+    """Requests as they come. At the end of the input the process has some time to leave, busy or not."""
+    arrived: queue.Queue[str] = queue.Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            arrived.put(line)
+        arrived.put("")
+        time.sleep(END_SECONDS / 2)
+        os._exit(1)
+
+    threading.Thread(target=listen, daemon=True, name="berth requests").start()
+    while line := arrived.get():
+        yield json.loads(line)
+
+
+def _die_with(parent: int) -> None:
+    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -106,6 +106,10 @@ class Paper:
         self._add(patch)
         return patch
 
+    def block(self, corner: Point, size: Point, fill: str, level: float = 3.0) -> None:
+        """A plain filled rectangle."""
+        self._add(Rectangle(corner, *size, facecolor=fill, edgecolor="none", zorder=level))
+
     def curve(
         self,
         path: Path,

@@ -14,6 +14,7 @@ from berth.cli import (
     evaluate,
     ingest,
     policies,
+    run,
     sample_telemetry,
     schema,
     show,
@@ -32,7 +33,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-for command in (describe, cluster):
+for command in (describe, cluster, run):
     command.register(app)
 
 

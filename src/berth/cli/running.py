@@ -98,5 +98,5 @@ def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for caught, handler in before.items():
+            signal.signal(caught, handler)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from berth.runtime.application import Application
     from berth.runtime.sinks import write_batch
-    from berth.runtime.weave import stage
 
-__all__ = ["Application", "stage", "write_batch"]
+__all__ = ["Application", "write_batch"]
 
-_HOMES = {"Application": "application", "stage": "weave", "write_batch": "sinks"}
+_HOMES = {"Application": "application", "write_batch": "sinks"}
 
 
 def __getattr__(name: str) -> Any:

@@ -90,6 +90,8 @@ class Application:
         self.output_mode = output_mode
         self.fields: Mapping[str, Any] = fields
         self.operators: dict[str, Operator] = {}
+        self.reload: Callable[[], Application] | None = None
+        """Loads its file again; None where that is not needed in another session of Spark."""
 
     def source(self, function: Function | None = None, **options: Any) -> Any:
         """Add a function that reads: `(spark) -> DataFrame`, streaming or not.

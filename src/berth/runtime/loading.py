@@ -12,16 +12,36 @@ from berth.model import BadInput
 from berth.runtime.application import Application
 
 PREFIX = "berth_application_"
+_NO_SESSION = "SESSION_OR_CONTEXT_NOT_EXISTS"
+_SMALL = {"spark.driver.memory": "512m"}
 
 
 def load_application(reference: str) -> Application:
     """The application that `app.py`, or `app.py:variable` if it has several, means.
 
+    A file that needs a session of Spark to be loaded gets one for that time, and has to be loaded again in
+    the session that it runs in: `reload` does that.
+
     Raises:
         BadInput: there is no such file, it can't be run, or it doesn't have exactly one application.
     """
     path, variable = _parts(reference)
-    module = _module(path)
+    try:
+        return _application(path, variable, _module(path))
+    except NeedsSession:
+        from berth.spark import spark_session
+
+        with spark_session("local[1]", name="berth load", settings=_SMALL):
+            loaded = _application(path, variable, _module(path))
+    loaded.reload = lambda: _application(path, variable, _module(path))
+    return loaded
+
+
+class NeedsSession(Exception):  # noqa: N818
+    """A file that talks to Spark while it is loaded: `@udf("long")` parses its type there."""
+
+
+def _application(path: Path, variable: str, module: ModuleType) -> Application:
     found = {name: value for name, value in vars(module).items() if isinstance(value, Application)}
     if variable:
         if variable not in found:
@@ -83,6 +103,8 @@ def _module(path: Path) -> ModuleType:
     except BadInput as error:
         raise BadInput([f"{path}: {line}" for line in error.mistakes]) from error
     except (Exception, SystemExit) as error:
+        if _NO_SESSION in str(error):
+            raise NeedsSession from error
         raise BadInput([f"{path}: {_where(error, path)}{type(error).__name__}: {error}"]) from error
     return module
 

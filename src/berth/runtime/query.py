@@ -143,7 +143,6 @@ class Query:
         with self._working:
             if self._stopping:
                 raise RunFailed("stopped")
-            self.reports.take()
             began = time.time() * 1000
             try:
                 self._sink(rows, number)
@@ -151,7 +150,8 @@ class Query:
                 if not self._stopping:
                     self._failed(error)
                 raise
-            reports = self.reports.take()
+            # those of an attempt that was given up are somebody else's
+            reports = [each for each in self.reports.take() if each.batch in (None, str(number))]
             _verify(reports)
             self.batches += 1
             self.observe(

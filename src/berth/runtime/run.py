@@ -223,11 +223,13 @@ class Run:
             settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
         settings |= self._options.settings or {}
         self._report("starting Spark")
-        for module in (on_worker, probe_on_worker, executors, *own_modules(self._application)):
-            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
         self._session = self._session_until.enter_context(
             spark_session(self._access.master_url, name=f"berth {self._application.name}", settings=settings)
         )
+        if self._application.reload is not None:
+            self._application = self._application.reload()
+        for module in (on_worker, probe_on_worker, executors, *own_modules(self._application)):
+            cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
         self._profiles = profiles_for(rooms_for(self._problem, workers), self._options.executor)
         self._reports = Reports(self._session)
         self._prepare(placement)

@@ -61,7 +61,7 @@ def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Sha
     if operator.kind == "sink":
         return Shape(StructType(), streams=streaming > 0)
     frame = call(operator, *stand_ins)
-    names = list(_logical_nodes(_java(frame).queryExecution().analyzed()))
+    names = list(_logical_nodes(java_of(frame).queryExecution().analyzed()))
     states = sum(name not in ONE_STAGE | NO_STATE and (name != "Join" or streaming > 1) for name in names)
     return Shape(
         frame.schema,
@@ -92,16 +92,16 @@ def call(operator: Operator, *arguments: Any, **named: Any) -> DataFrame:
 
 
 def check_stages(operator: Operator, frame: DataFrame) -> None:
-    """Refuse a function with a stage that nothing pins: one between two shuffles of its own.
+    """Refuse a function with a stage that nothing pins: one inside of a single step.
 
     Raises:
         BadInput: there is such a stage.
     """
-    if any(not pinned for pinned in _stages(_java(frame).queryExecution().executedPlan())):
+    if any(not pinned for pinned in _stages(java_of(frame).queryExecution().executedPlan())):
         raise BadInput(
             [
-                f"operator {operator.name!r}: shuffles several times in a row, and what is between can't be "
-                "pinned; make it several operators, or wrap the inner result in berth.runtime.stage(...)"
+                f"operator {operator.name!r}: one of its steps shuffles several times (count_distinct does), "
+                "and what is between can't be pinned; make it several operators"
             ]
         )
 
@@ -117,12 +117,11 @@ def _stages(root: Any) -> Iterator[bool]:
         if name in ("Exchange", "BroadcastExchange"):
             below.append(node)
             continue
-        if name in ("MapInArrow", "MapInPandas") and node.profile().isDefined():
-            pinned = True
-        rest.extend(_children(node))
+        pinned = pinned or is_pinned(node)
+        rest.extend(children_of(node))
     yield pinned
     for exchange in below:
-        for child in _children(exchange):
+        for child in children_of(exchange):
             yield from _stages(child)
 
 
@@ -131,14 +130,21 @@ def _logical_nodes(root: Any) -> Iterator[str]:
     while rest:
         node = rest.pop()
         yield str(node.nodeName())
-        rest.extend(_children(node))
+        rest.extend(children_of(node))
 
 
-def _children(node: Any) -> Sequence[Any]:
+def is_pinned(node: Any) -> bool:
+    """Whether a step of a plan, logical or physical, is one of ours."""
+    return str(node.nodeName()) in ("MapInArrow", "MapInPandas") and bool(node.profile().isDefined())
+
+
+def children_of(node: Any) -> Sequence[Any]:
+    """The steps whose rows a step of a plan takes."""
     children = node.children()
     return [children.apply(number) for number in range(children.size())]
 
 
-def _java(frame: DataFrame) -> Any:
+def java_of(frame: DataFrame) -> Any:
+    """A DataFrame as Spark's Java side has it."""
     found: Any = frame
     return found._jdf

@@ -8,7 +8,6 @@ is computed once, however many take it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +19,7 @@ from pyspark.sql.types import MapType
 from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
+from berth.runtime.inner_stages import with_inner_stages
 from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
 from berth.runtime.placement import Branch, Placement
@@ -29,13 +29,6 @@ from berth.runtime.user_errors import naming_functions_of
 Delay = Callable[[str, str], float]
 _NUMBER = "berth_instance"
 _PART = "berth_part"
-
-_stage: ContextVar[Callable[[DataFrame], DataFrame]] = ContextVar("stage", default=lambda frame: frame)
-
-
-def stage(frame: DataFrame) -> DataFrame:
-    """Pin what an operator has computed so far; needed between two shuffles inside of one function."""
-    return _stage.get()(frame)
 
 
 @dataclass(frozen=True)
@@ -229,8 +222,8 @@ class Weaver:
                     [
                         f"operator {name!r}: state is kept in it or behind it, and it takes rows of "
                         f"{cause!r}, before which state is kept, too, and which others take as well; Spark "
-                        "can't share that: merge the two operators, give them one instance, or read the source "
-                        "twice"
+                        "can't share that: merge the two operators, give them one instance, or read the "
+                        "source twice"
                     ]
                 )
         return [each.name for each in self._operators if each.name in inside]
@@ -368,15 +361,12 @@ class Weaver:
             return frames[0].mapInPandas(pandas, schema, profile=profile)
         passed = [self._passed(frame, post) for frame, post in zip(frames, posts, strict=True)]
         last = self._post(operator, "out", operator.name, branch)
-        token = _stage.set(
-            lambda frame: self._passed(frame, self._post(operator, "split", operator.name, branch))
-        )
-        try:
-            with naming_functions_of(operator.name):
-                given = call(operator, *passed)
-        finally:
-            _stage.reset(token)
-        return self._passed(given, last) if self.shapes[operator.name].shuffles else given
+        with naming_functions_of(operator.name):
+            given = call(operator, *passed)
+        if not self.shapes[operator.name].shuffles:
+            return given
+        between = self._post(operator, "split", operator.name, branch)
+        return self._passed(with_inner_stages(given, lambda frame: self._passed(frame, between)), last)
 
     def _passed(self, frame: DataFrame, post: Post) -> DataFrame:
         """The same rows, through a pinned step."""

@@ -105,6 +105,7 @@ class Run:
         self._session_until = ExitStack()
         self._session: SparkSession | None = None
         self._query: Query | None = None
+        self._prober: Prober | None = None
         self._coordinator = ""
         self._stopping = threading.Event()
         self._lost_since: dict[str, float] = {}
@@ -158,7 +159,12 @@ class Run:
                 return "node lost"
             if left <= 0:
                 return "running"
-            self._feeds.idle(time.time() * 1000)
+            if self._query is None or self._query.idle:
+                self._feeds.idle(time.time() * 1000)
+
+    def flush(self) -> None:
+        """Write all telemetry that there is, for those who want to read it now."""
+        self._feeds.flush()
 
     @property
     def error(self) -> RunFailed | None:
@@ -234,16 +240,21 @@ class Run:
         self._reports = Reports(self._session)
         self._prepare(placement)
         if self._options.probe_every_s > 0:
-            self._prober = Prober(
-                ProbeJobs(self._session, self._profiles),
-                lambda: set(self._placement.used) - self._lost,
-                self._targets,
-                self._emulated_ms,
-                self._feeds,
-                self._options.probe_every_s,
-            )
-            self._prober.start()
+            jobs = ProbeJobs(self._session, self._profiles)
+            self._prober = self._prober or self._new_prober(jobs)
+            self._prober.start(jobs)
             self._session_until.callback(self._prober.stop)
+
+    def _new_prober(self, jobs: ProbeJobs) -> Prober:
+        """One for the whole run: it remembers the nodes that were used before."""
+        return Prober(
+            jobs,
+            lambda: set(self._placement.used) - self._lost,
+            self._targets,
+            self._emulated_ms,
+            self._feeds,
+            self._options.probe_every_s,
+        )
 
     def _end_session(self) -> None:
         self._session = None
@@ -332,7 +343,7 @@ class Run:
         workers = self._workers_now()
         lost = self._without_worker(workers) if workers is not None else self._without_executor()
         for node in lost - self._lost:
-            if self._options.probe_every_s > 0 and self._session is not None:
+            if self._prober is not None:
                 self._prober.node_down(node)
         self._lost = frozenset(lost)
         return self._lost

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from berth.evaluation import evaluate
 from berth.model import BadInput, Plan, Problem
@@ -24,12 +23,8 @@ GLANCE_SECONDS = 0.5
 """While something is being measured the run is looked after so often."""
 
 
-class Measure(Protocol):
-    """Turns telemetry into the problem that is true."""
-
-    def __call__(self, telemetry: Path, problem: Problem, seconds: float) -> Problem:
-        """The problem with what the telemetry of the last so many seconds says."""
-        ...
+Measure = Callable[[Path, Problem, float], Problem]
+"""Gives a problem with what the telemetry of the last so many seconds says."""
 
 
 @dataclass(frozen=True)

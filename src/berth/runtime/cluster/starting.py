@@ -176,7 +176,7 @@ def _start_keeper(folder: Path, token: str, leash: Leash, theirs: socket.socket)
 
 def _environment(token: str) -> dict[str, str]:
     """Ours, for a process that is elsewhere: relative paths would lead it nowhere."""
-    environment = os.environ | {TOKEN_VARIABLE: token, "PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {TOKEN_VARIABLE: token}
     for key in ("PYTHONPATH", "SPARK_CONF_DIR", "JAVA_HOME"):
         if environment.get(key):
             parts = environment[key].split(os.pathsep)

@@ -158,7 +158,7 @@ def _start_keeper(folder: Path, token: str, leash: Leash, theirs: socket.socket)
     with theirs, (folder / "logs" / "keeper.log").open("ab") as log:
         # it forks the keeper and is gone: nobody has to collect it later
         subprocess.run(
-            [sys.executable, "-m", "berth.runtime.cluster.keeper", str(folder), str(theirs.fileno())],
+            [sys.executable, "-P", "-m", "berth.runtime.cluster.keeper", str(folder), str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -252,8 +252,9 @@ def _taken(state: State) -> str:
         return (
             f"cluster {name} runs on {state.host}; give another --name (its folder: {state.cluster.folder})"
         )
-    doing = "runs already" if state.ready else "is just being started or ended"
-    return f"cluster {name} {doing}; stop it with: berth cluster stop {name}, or give another --name"
+    if not state.ready:
+        return f"cluster {name} is just being started or ended: wait for that, or give another --name"
+    return f"cluster {name} runs already; stop it with: berth cluster stop {name}, or give another --name"
 
 
 def _ended(folder: Path) -> str:

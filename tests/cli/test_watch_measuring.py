@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -74,6 +75,28 @@ def test_the_process_ends_when_nothing_was_asked(tmp_path: Path) -> None:
     assert not psutil.pid_exists(pid)
 
 
+def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
+    """A thread that still waits for an answer starts no other process."""
+    write(tmp_path / "telemetry", "streams", rate(5.0, 1.0))
+    with Measurer(tmp_path / "measuring") as measurer:
+        waiting = threading.Thread(target=_measure_and_fail, args=(measurer, tmp_path / "telemetry"))
+        waiting.start()
+        time.sleep(0.5)
+        children = psutil.Process().children(recursive=True)
+        began = time.monotonic()
+    assert time.monotonic() - began < 15
+    waiting.join(10)
+    assert not waiting.is_alive()
+    assert measurer.pid is None
+    _, alive = psutil.wait_procs(children, 15)
+    assert alive == []
+
+
+def _measure_and_fail(measurer: Measurer, telemetry: Path) -> None:
+    with pytest.raises(MeasuringFailed, match="gone"):
+        measurer.measure(telemetry, TAG)
+
+
 def test_availability_follows_slowly() -> None:
     """A minute's outage is a sixtieth of an hour, not the truth about a node."""
     before = load(TAG)
@@ -137,6 +160,7 @@ def test_a_change_of_rates_is_seen_in_full_at_once(measurer: Measurer, tmp_path:
     write(telemetry, "streams", rate(1000.0, 90.0), age_s=90.0)
     assert rate_in(measurer.measure(telemetry, TAG)) == 1000.0
     pid = measurer.pid
+    measurer.warm_up()
     write(telemetry, "streams", rate(5000.0, 10.0), age_s=10.0)
     began = time.monotonic()
     assert rate_in(measurer.measure(telemetry, TAG, 60.0)) == 5000.0

@@ -23,7 +23,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from berth.model import BadInput, Problem
@@ -61,6 +61,7 @@ class Measurer:
         """A measurer that keeps its files in a folder."""
         self._folder = folder.resolve()
         self._process: subprocess.Popen[str] | None = None
+        self._closed = False
 
     def __enter__(self) -> Measurer:
         # it dies with the thread that starts it, so that had better be one that stays
@@ -76,6 +77,13 @@ class Measurer:
     def pid(self) -> int | None:
         """The process that measures, if there is one."""
         return None if self._process is None else self._process.pid
+
+    def warm_up(self) -> None:
+        """Let the process start Spark already; nobody waits for it."""
+        if self._process is not None and self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(json.dumps(None) + "\n")
+                self._process.stdin.flush()
 
     def measure(self, telemetry: Path, problem: Path, seconds: float | None = None) -> Path:
         """Measure, and give the path of the updated problem.
@@ -98,7 +106,11 @@ class Measurer:
         return Path(answer["problem"])
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, whatever it is doing."""
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
@@ -106,6 +118,7 @@ class Measurer:
         assert process.stdout is not None
         with contextlib.suppress(OSError):
             process.stdin.close()
+        process.terminate()
         try:
             process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -128,14 +141,14 @@ class Measurer:
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         answered = None if self._process is None else self._answer(self._process, request)
-        if answered is None:
+        if answered is None and not self._closed:
             # it died since the last time; a new one gets one chance
-            self.close()
+            self._end()
             self._start()
             assert self._process is not None
             answered = self._answer(self._process, request)
         if answered is None:
-            raise MeasuringFailed("the process that measures died")
+            raise MeasuringFailed("the process that measures is gone")
         return answered
 
     def _answer(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any] | None:
@@ -200,24 +213,25 @@ def with_slow_availability(before: Problem, measured: Problem, seconds: float) -
 def main() -> None:
     """Answer requests, a line each, until the other side is gone."""
     _die_with(int(sys.argv[1]))
+    signal.signal(signal.SIGTERM, _leave)
     # nobody but us may write where the answers go
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    requests = _requests()
     with contextlib.ExitStack() as until_the_end:
         session: SparkSession | None = None
-        for request in requests:
-            answer, whole = {}, True
+        for request in _requests():
+            whole = True
             try:
                 session = session or _session(until_the_end)
-                answer = _ingested(session, request)
+                answer = _ingested(session, request) if request else {}
             except BadInput as error:
                 answer = {"error": "; ".join(error.mistakes)}
             except Exception as error:
                 # Java may be gone, or short of memory: the next request gets a new process
                 answer, whole = {"error": _reason(error)}, False
-            answers.write(json.dumps(answer) + "\n")
-            answers.flush()
+            if request:
+                answers.write(json.dumps(answer) + "\n")
+                answers.flush()
             if not whole:
                 return
 
@@ -245,8 +259,11 @@ def _reason(error: Exception) -> str:
     return first_cause(error)
 
 
-def _requests() -> Iterator[dict[str, Any]]:
-    """Requests as they come. At the end of the input the process has some time to leave, busy or not."""
+def _requests() -> Iterator[dict[str, Any] | None]:
+    """Requests as they come; None: get ready for the next one.
+
+    At the end of the input the process has some time to leave, busy or not.
+    """
     arrived: queue.Queue[str] = queue.Queue()
 
     def listen() -> None:
@@ -259,6 +276,11 @@ def _requests() -> Iterator[dict[str, Any]]:
     threading.Thread(target=listen, daemon=True, name="berth requests").start()
     while line := arrived.get():
         yield json.loads(line)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """By the front door, so that Spark's files and processes go, too."""
+    raise SystemExit
 
 
 def _die_with(parent: int) -> None:

@@ -276,6 +276,7 @@ class _Watching:
                 stopping_on_signals(running.stop),
                 view.shown(),
             ):
+                measurer.warm_up()
                 self._word = watch_run(
                     running,
                     self._wanted.problem,

@@ -63,6 +63,7 @@ def test_nothing_is_running(home: Path) -> None:
     named = berth("cluster", "stop", "edge")
     assert (named.returncode, named.stderr) == (2, "no cluster named 'edge'; running: none\n")
     assert berth("cluster", "revive", "rome").stderr == "no cluster is running\n"
+    assert not home.exists()
 
 
 def test_a_port_in_use(home: Path, problem: str) -> None:

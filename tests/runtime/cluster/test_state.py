@@ -134,5 +134,9 @@ def test_why_a_cluster_ended() -> None:
     (ending,) = endings()
     assert (ending.name, ending.reason) == ("small", "its master was killed by signal 9")
     assert (ending.logs / "master.log").read_text() == "words\n"
+    never_up = clusters_folder() / "never-up" / "logs"
+    never_up.mkdir(parents=True)
+    running = written("other").cluster
     forget_endings()
-    assert not folder.exists()
+    assert [path.name for path in clusters_folder().glob("[!.]*")] == ["other"]
+    assert running_clusters() == [running]

@@ -16,6 +16,7 @@ from berth.runtime.cluster.page import MasterPage, ask_master
 from berth.runtime.cluster.sizes import cluster_nodes
 from berth.runtime.cluster.state import (
     all_endings,
+    all_logs,
     all_states,
     clear,
     clear_ended,
@@ -56,9 +57,11 @@ def endings() -> list[Ending]:
 
 
 def forget_endings() -> None:
-    """Remove the logs of clusters that ended by themselves."""
+    """Remove the logs of clusters that ended by themselves, or never came up."""
+    if not clusters_folder().exists():
+        return
     with locked():
-        for folder in all_endings():
+        for folder in all_logs():
             remove(folder)
 
 

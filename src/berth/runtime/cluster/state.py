@@ -98,6 +98,11 @@ def all_endings() -> dict[Path, str]:
     }
 
 
+def all_logs() -> list[Path]:
+    """The folders that have nothing but the logs of a cluster that failed. The caller holds the lock."""
+    return [folder for folder in _folders() if not (folder / STATE).exists()]
+
+
 @contextmanager
 def locked() -> Iterator[None]:
     """Nobody else claims a name or clears a folder in the meantime."""

@@ -48,7 +48,7 @@ def tell(event: Event) -> None:
 
 def _line(event: Event) -> str:
     style = _STYLES.get(event.event, "bold")
-    words = [f"{event.node}:"] if event.node is not None else []
+    words = [f"{escape(event.node)}:"] if event.node is not None else []
     words += [escape(event.reason)] if event.reason else []
     if event.event in ("migrated", "rolled back"):
         words.append(f"({_moves(event)})")
@@ -56,7 +56,9 @@ def _line(event: Event) -> str:
 
 
 def _moves(event: Event) -> str:
-    moved = ", ".join(f"{escape(name)} {old} -> {new}" for name, (old, new) in event.moved.items())
+    moved = ", ".join(
+        f"{escape(name)} {escape(old)} -> {escape(new)}" for name, (old, new) in event.moved.items()
+    )
     pause = "" if event.pause_s is None else f"pause {event.pause_s:.1f} s"
     return "; ".join(part for part in (moved, pause) if part)
 

@@ -1,6 +1,6 @@
-"""Tag-and-Count on eight nodes: solve it three ways, compare, check, draw; then measure it on Spark.
+"""Tag-and-Count on eight nodes: solve it three ways, compare, check, draw; measure it and run it on Spark.
 
-`make demo` runs this. `--no-spark` leaves out what needs Java: the second half, in demo_telemetry.py.
+`make demo` runs this. `--no-spark` leaves out what needs Java: demo_telemetry.py and demo_run.py.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def main() -> None:
     write(problem, plans)
     if not chosen.no_spark:
         measure(plans[FASTEST])
+        run()
     print_next_steps()
 
 
@@ -101,6 +102,14 @@ def measure(fastest: berth.Plan) -> None:
         run(PROBLEM, fastest, FOLDER)
     except berth.BadInput as error:
         sys.exit("\n".join([*error.mistakes, "without Spark: demo.py --no-spark"]))
+
+
+def run() -> None:
+    """Run one application by its plan, and watch another one."""
+    from demo_run import run_tag_and_count, watch_edge_pipeline
+
+    run_tag_and_count(FOLDER / f"{FASTEST}.json", FOLDER)
+    watch_edge_pipeline(FOLDER)
 
 
 def print_next_steps() -> None:

@@ -324,6 +324,7 @@ class _Watching:
     def report(self) -> None:
         """What happened and what came of it: on standard output, and in `report.json`."""
         from berth.cli.run_view import print_report
+        from berth.cli.watch_page import page_of
         from berth.cli.watch_view import print_history
         from berth.files.document import write_text
         from berth.runtime.control.history import read_history
@@ -335,7 +336,10 @@ class _Watching:
         last = max((number for number, event in enumerate(events) if event.event == "started"), default=0)
         out.print()
         print_history(events[last:])
-        written = "history.parquet, timeline.svg, timeline.png and report.json"
+        timeline = (self._place / "timeline.svg").read_bytes()
+        page = page_of(self._place, self._wanted.problem, events[last:], document, timeline)
+        write_text(self._place / "report.html", page)
+        written = "report.html, report.json, history.parquet, timeline.svg and timeline.png"
         out.print(f"\n{written} are in {escape(str(self._place))}", soft_wrap=True)
 
 

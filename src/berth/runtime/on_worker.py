@@ -36,6 +36,8 @@ class Post:
     resource: str
     wait_ms: float = 0.0
     """For how long the first rows of a batch are still under way, in an emulated network."""
+    names: tuple[str, ...] | None = None
+    """What the columns are called for the user's function, where Spark can't send them under these names."""
     keep: tuple[int, ...] | None = None
     """The instances whose rows go on, where rows are split; the last column says whose a row is."""
 
@@ -139,7 +141,7 @@ class _Count:
 
     def batches(self) -> Batches:
         for batch in self._batches:
-            kept = _share(batch, self._post.keep)
+            kept = _named(_share(batch, self._post.keep), self._post.names)
             if len(kept) and not self.rows and self._post.wait_ms:
                 time.sleep(self._post.wait_ms / 1000)
                 self.waited_ms = self._post.wait_ms
@@ -160,6 +162,16 @@ def _share(batch: Any, keep: tuple[int, ...] | None) -> Any:
     wanted = pyarrow.compute.is_in(batch.column(number), value_set=pyarrow.array(keep, pyarrow.int32()))
     kept = batch.filter(wanted)
     return pyarrow.RecordBatch.from_arrays(kept.columns[:-1], schema=kept.schema.remove(number))
+
+
+def _named(batch: Any, names: tuple[str, ...] | None) -> Any:
+    if names is None:
+        return batch
+    return (
+        batch.rename_columns(list(names))
+        if hasattr(batch, "rename_columns")
+        else batch.set_axis(names, axis=1)
+    )
 
 
 def _bytes(batch: Any) -> int:

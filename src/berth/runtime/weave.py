@@ -8,7 +8,7 @@ is computed once, however many take it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark.resource import ResourceProfile
@@ -19,6 +19,7 @@ from pyspark.sql.types import MapType
 from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
+from berth.runtime.columns import with_plain_names, with_watermarks_again
 from berth.runtime.inner_stages import with_inner_stages
 from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
@@ -316,14 +317,7 @@ class Weaver:
 
     def _arriving(self, operator: Operator, branch: Branch, senders: Sequence[Flow]) -> DataFrame:
         split = len(self._branches(operator)) > 1
-        arrived = [
-            self._share_of(flow, operator, branch)
-            if split
-            else flow.frame
-            if flow.shuffled
-            else flow.frame.repartition(len(branch.instances))
-            for flow in senders
-        ]
+        arrived = [self._arriving_from(flow, operator, branch, split=split) for flow in senders]
         if len(arrived) == 1:
             return arrived[0]
         united = arrived[0]
@@ -331,34 +325,44 @@ class Weaver:
             united = united.union(frame)
         return united.coalesce(len(branch.instances))
 
-    def _share_of(self, flow: Flow, operator: Operator, branch: Branch) -> DataFrame:
-        """The rows of a flow that go to a branch: picked on the sender's node, so that no others travel."""
-        numbered = flow.frame.withColumn(_NUMBER, self._number(operator, flow.frame))
-        sender = self.application.operators[flow.branch.operator]
-        post = self._post(sender, "split", sender.name, flow.branch, keep=branch.instances)
-        kept = numbered.mapInArrow(
-            on_worker.passing(post, self.tell), flow.frame.schema, profile=self.profiles[flow.branch.node]
-        )
-        return kept.repartition(len(branch.instances))
+    def _arriving_from(self, flow: Flow, operator: Operator, branch: Branch, *, split: bool) -> DataFrame:
+        frame = with_watermarks_again(flow.frame) if flow.shuffled else flow.frame
+        if split:
+            return self._share_of(frame, flow.branch, operator, branch)
+        return frame if flow.shuffled else frame.repartition(len(branch.instances))
 
-    def _number(self, operator: Operator, frame: DataFrame) -> Column:
+    def _share_of(self, frame: DataFrame, there: Branch, operator: Operator, branch: Branch) -> DataFrame:
+        """The rows that go to a branch: picked on the sender's node, so that no others travel."""
+        plain = with_plain_names(frame)
+        numbered = plain.withColumn(_NUMBER, self._number(operator, frame.columns, plain))
+        sender = self.application.operators[there.operator]
+        post = self._post(sender, "split", sender.name, there, keep=branch.instances)
+        picking = on_worker.passing(post, self.tell)
+        kept = numbered.mapInArrow(picking, plain.schema, profile=self.profiles[there.node])
+        return kept.toDF(*frame.columns).repartition(len(branch.instances))
+
+    def _number(self, operator: Operator, names: Sequence[str], frame: DataFrame) -> Column:
         """Which instance gets a row: by its key or all of it, so that a task done again decides alike."""
-        columns = operator.key or [
-            f"`{field.name}`" for field in frame.schema if not isinstance(field.dataType, MapType)
+        columns = [
+            field.name
+            for name, field in zip(names, frame.schema, strict=True)
+            if (name in operator.key if operator.key else not isinstance(field.dataType, MapType))
         ]
-        return F.pmod(F.xxhash64(*columns), F.lit(self.placement.parallelism(operator.name))).cast("int")
+        parallelism = self.placement.parallelism(operator.name)
+        return F.pmod(F.xxhash64(*columns), F.lit(parallelism)).cast("int")
 
     def _worked(self, operator: Operator, branch: Branch, frames: Sequence[DataFrame]) -> DataFrame:
         """What an operator makes of the rows that arrived at a branch."""
         profile = self.profiles[branch.node]
         posts = [self._post(operator, "in", sender, branch) for sender in operator.inputs]
-        schema: Any = self.shapes[operator.name].schema
-        if operator.kind == "arrow":
-            arrow = on_worker.arrow_operator(posts[0], self.tell, operator.function)
-            return frames[0].mapInArrow(arrow, schema, profile=profile)
-        if operator.kind == "pandas":
-            pandas = on_worker.pandas_operator(posts[0], self.tell, operator.function)
-            return frames[0].mapInPandas(pandas, schema, profile=profile)
+        if operator.kind in ("arrow", "pandas"):
+            plain = with_plain_names(frames[0])
+            post = posts[0] if plain is frames[0] else replace(posts[0], names=tuple(frames[0].columns))
+            schema = self.shapes[operator.name].schema
+            wrap = on_worker.arrow_operator if operator.kind == "arrow" else on_worker.pandas_operator
+            map_in: Any = plain.mapInArrow if operator.kind == "arrow" else plain.mapInPandas
+            mapped: DataFrame = map_in(wrap(post, self.tell, operator.function), schema, profile=profile)
+            return mapped
         passed = [self._passed(frame, post) for frame, post in zip(frames, posts, strict=True)]
         last = self._post(operator, "out", operator.name, branch)
         with naming_functions_of(operator.name):
@@ -370,14 +374,10 @@ class Weaver:
 
     def _passed(self, frame: DataFrame, post: Post) -> DataFrame:
         """The same rows, through a pinned step."""
-        names = frame.columns
-        plain = [f"c{number}" for number in range(len(names))]
-        # Spark takes names with dots for paths, and can't tell two columns of one name apart
-        odd = len(set(names)) < len(names) or any("." in name or "`" in name for name in names)
-        there = frame.toDF(*plain) if odd else frame
+        plain = with_plain_names(frame)
         passing = on_worker.passing(post, self.tell)
-        passed = there.mapInArrow(passing, there.schema, profile=self.profiles[post.node])
-        return passed.toDF(*names) if odd else passed
+        passed = plain.mapInArrow(passing, plain.schema, profile=self.profiles[post.node])
+        return passed if plain is frame else passed.toDF(*frame.columns)
 
     def _post(
         self,
@@ -398,7 +398,7 @@ class Weaver:
             branch.node,
             resource_name(branch.node),
             wait,
-            keep,
+            keep=keep,
         )
 
 

@@ -1,0 +1,40 @@
+"""Columns on their way: names that Spark can't send to Python, and watermarks that it would lose sight of."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+_WATERMARK = "spark.watermarkDelayMs"
+
+
+def with_plain_names(frame: DataFrame) -> DataFrame:
+    """The same columns, as c0, c1, ... if Spark would take their names for paths or can't tell two apart."""
+    names = frame.columns
+    twins = len({name.lower() for name in names}) < len(names)
+    if not twins and not any("." in name or "`" in name for name in names):
+        return frame
+    return frame.toDF(*(f"c{number}" for number in range(len(names))))
+
+
+def with_watermarks_again(frame: DataFrame) -> DataFrame:
+    """The same rows of a stream, with its watermarks stated once more.
+
+    Spark looks for watermarks along the plan, and doesn't look behind a shuffle that several read. All rows
+    pass here, also those that are only for others, so every reader has the same watermark.
+    """
+    if not frame.isStreaming:
+        return frame
+    plain = with_plain_names(frame)
+    marked = plain
+    for field in plain.schema:
+        if _WATERMARK not in field.metadata:
+            continue
+        delay = field.metadata[_WATERMARK]
+        others = {key: value for key, value in field.metadata.items() if key != _WATERMARK}
+        # Spark refuses a second watermark on a column that shows its first
+        bare = marked.withColumn(field.name, F.col(field.name).alias(field.name, metadata=others))
+        marked = bare.withWatermark(field.name, f"{delay} milliseconds")
+    if marked is plain:
+        return frame
+    return marked if plain is frame else marked.toDF(*frame.columns)

@@ -17,7 +17,7 @@ import yaml
 
 from berth.cli.cluster import cluster
 from tests.cli.test_commands import berth
-from tests.runtime.cluster.small import DOCUMENT, processes_of, wait_until
+from tests.runtime.cluster.small import DOCUMENT, commands_of, processes_of, wait_until
 
 COMMAND = [sys.executable, "-m", "berth.cli.entry", "cluster"]
 
@@ -140,7 +140,7 @@ def test_ended_in_the_middle_of_the_start(
     starter = subprocess.Popen(
         [*COMMAND, "start", problem], stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert wait_until(lambda: any("deploy.master.Master" in str(one.cmdline()) for one in processes_of(home)))
+    assert wait_until(lambda: any("deploy.master.Master" in command for command in commands_of(home)))
     (os.killpg if number is signal.SIGINT else os.kill)(starter.pid, number)
     _, complaints = starter.communicate(timeout=30)
     assert starter.returncode == code

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,26 @@ def small_problem(**network: Any) -> Problem:
     return problem_from(DOCUMENT | {"network": DOCUMENT["network"] | network})
 
 
-def processes_of(home: Path) -> list[psutil.Process]:
-    """All processes that were started with this folder as BERTH_HOME and are still at work."""
-    return [process for process in psutil.process_iter() if _home_of(process) == str(home)]
+def processes_of(home: Path, node: str | None = None) -> list[psutil.Process]:
+    """All processes at work that were started with this folder as BERTH_HOME; or those of a node."""
+    return [process for process in psutil.process_iter() if _belongs(process, home, node)]
 
 
-def _home_of(process: psutil.Process) -> str | None:
+def commands_of(home: Path, node: str | None = None) -> list[str]:
+    """Their commands; those that end in this moment are left out."""
+    commands = []
+    for process in processes_of(home, node):
+        with suppress(psutil.Error):
+            commands.append(" ".join(process.cmdline()))
+    return commands
+
+
+def _belongs(process: psutil.Process, home: Path, node: str | None) -> bool:
     try:
-        home: str | None = process.environ().get("BERTH_HOME")
+        environment = process.environ()
     except psutil.Error:
-        return None
-    return home
+        return False
+    return environment.get("BERTH_HOME") == str(home) and node in (None, environment.get("BERTH_NODE"))
 
 
 def wait_until(true: Callable[[], object], seconds: float = 60.0) -> bool:

@@ -25,7 +25,7 @@ from berth.runtime.cluster import (
 )
 from berth.runtime.cluster.running import endings
 from berth.runtime.cluster.state import State, read_state
-from tests.runtime.cluster.small import processes_of, small_problem, wait_until
+from tests.runtime.cluster.small import commands_of, processes_of, small_problem, wait_until
 
 pytestmark = pytest.mark.spark
 
@@ -72,8 +72,7 @@ def by_node(cluster: Cluster) -> dict[str, Worker]:
 
 def busy_on(node: str, home: Path) -> list[psutil.Process]:
     """The processes of a node, if an executor with a Python worker is among them."""
-    found = [process for process in processes_of(home) if process.environ().get("BERTH_NODE") == node]
-    commands = [" ".join(process.cmdline()) for process in found]
+    found, commands = processes_of(home, node), commands_of(home, node)
     ready = any("pyspark.worker" in text or "pyspark/daemon" in text for text in commands)
     return found if ready and any("CoarseGrainedExecutorBackend" in text for text in commands) else []
 

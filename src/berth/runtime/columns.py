@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+
+from berth.runtime.plans import children_of, frame_of, logical_plan, name_of, with_children
 
 _WATERMARK = "spark.watermarkDelayMs"
 
@@ -15,6 +19,31 @@ def with_plain_names(frame: DataFrame) -> DataFrame:
     if not twins and not any("." in name or "`" in name for name in names):
         return frame
     return frame.toDF(*(f"c{number}" for number in range(len(names))))
+
+
+def without_watermark_steps(frame: DataFrame) -> DataFrame:
+    """The same rows of a stream, no watermark stated anywhere above its sources; its columns still show them.
+
+    Spark allows one statement of a watermark on each way through a plan. Where several read these rows, each
+    states it by itself: see `with_watermarks_again`.
+    """
+    if not frame.isStreaming:
+        return frame
+    session: Any = frame.sparkSession
+
+    def change(node: Any) -> Any:
+        whole = with_children(session, node, change)
+        return children_of(whole)[0] if name_of(whole) == "EventTimeWatermark" else whole
+
+    plan = logical_plan(frame)
+    bare = change(plan)
+    if bare is plan:
+        return frame
+    shown = {field.name: field.metadata for field in with_plain_names(frame).schema}
+    plain = with_plain_names(frame_of(session, bare))
+    # a step that is gone no longer shows its watermark on the columns above it
+    marked = plain.select(*(F.col(name).alias(name, metadata=shown[name]) for name in plain.columns))
+    return marked.toDF(*frame.columns)
 
 
 def with_watermarks_again(frame: DataFrame) -> DataFrame:

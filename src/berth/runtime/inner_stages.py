@@ -7,7 +7,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from berth.runtime.shapes import ONE_STAGE, children_of, is_pinned, java_of
+from berth.runtime.plans import frame_of, is_pinned, logical_plan, name_of, with_children
+from berth.runtime.shapes import ONE_STAGE
 
 Pass = Callable[[DataFrame], DataFrame]
 
@@ -19,9 +20,9 @@ def with_inner_stages(frame: DataFrame, passed: Pass) -> DataFrame:
     Spark's own form of a plan. Columns keep their identity, so that what is above still finds them.
     """
     session: Any = frame.sparkSession
-    plan = java_of(frame).queryExecution().analyzed()
+    plan = logical_plan(frame)
     rebuilt = _rebuilt(plan, _Pinning(session, passed), below_shuffle=False)
-    return frame if rebuilt is plan else _frame_of(session, rebuilt)
+    return frame if rebuilt is plan else frame_of(session, rebuilt)
 
 
 class _Pinning:
@@ -31,10 +32,10 @@ class _Pinning:
 
     def above(self, node: Any) -> Any:
         """A pinned step above a node, with the columns of that node."""
-        frame = _frame_of(self.session, node)
+        frame = frame_of(self.session, node)
         # two columns of one name can't go to Python
         plain = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
-        step = java_of(self._passed(plain)).queryExecution().analyzed()
+        step = logical_plan(self._passed(plain))
         function, _, child, barrier, profile = (step.productElement(number) for number in range(5))
         return step.copy(function, node.output(), child, barrier, profile)
 
@@ -42,14 +43,10 @@ class _Pinning:
 def _rebuilt(node: Any, pinning: _Pinning, *, below_shuffle: bool) -> Any:
     if is_pinned(node):
         return node
-    shuffles = str(node.nodeName()) not in ONE_STAGE
-    children = children_of(node)
-    changed = [_rebuilt(child, pinning, below_shuffle=below_shuffle or shuffles) for child in children]
-    if any(new is not old for new, old in zip(changed, children, strict=True)):
-        node = node.withNewChildren(pinning.session._jvm.PythonUtils.toSeq(changed))
-    return pinning.above(node) if below_shuffle and shuffles else node
+    shuffles = name_of(node) not in ONE_STAGE
 
+    def change(child: Any) -> Any:
+        return _rebuilt(child, pinning, below_shuffle=below_shuffle or shuffles)
 
-def _frame_of(session: Any, plan: Any) -> DataFrame:
-    datasets = session._jvm.org.apache.spark.sql.classic.Dataset
-    return DataFrame(datasets.ofRows(session._jsparkSession, plan), session)
+    whole = with_children(pinning.session, node, change)
+    return pinning.above(whole) if below_shuffle and shuffles else whole

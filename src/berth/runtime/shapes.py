@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from berth.model import BadInput
 from berth.runtime.application import Operator
+from berth.runtime.plans import children_of, is_pinned, java_of, logical_plan, name_of
 
 # the steps of a plan that need no shuffle: a function of these alone is one stage
 ONE_STAGE = frozenset(
@@ -61,7 +62,7 @@ def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Sha
     if operator.kind == "sink":
         return Shape(StructType(), streams=streaming > 0)
     frame = call(operator, *(session.createDataFrame([], shape.schema) for shape in inputs.values()))
-    names = list(_logical_nodes(java_of(frame).queryExecution().analyzed()))
+    names = list(_logical_nodes(logical_plan(frame)))
     states = sum(name not in ONE_STAGE | NO_STATE and (name != "Join" or streaming > 1) for name in names)
     return Shape(
         frame.schema,
@@ -128,7 +129,7 @@ def _stages(root: Any) -> Iterator[bool]:
     rest = [root]
     while rest:
         node = rest.pop()
-        name = str(node.nodeName())
+        name = name_of(node)
         if name in ("Exchange", "BroadcastExchange"):
             below.append(node)
             continue
@@ -144,22 +145,5 @@ def _logical_nodes(root: Any) -> Iterator[str]:
     rest = [root]
     while rest:
         node = rest.pop()
-        yield str(node.nodeName())
+        yield name_of(node)
         rest.extend(children_of(node))
-
-
-def is_pinned(node: Any) -> bool:
-    """Whether a step of a plan, logical or physical, is one of ours."""
-    return str(node.nodeName()) in ("MapInArrow", "MapInPandas") and bool(node.profile().isDefined())
-
-
-def children_of(node: Any) -> Sequence[Any]:
-    """The steps whose rows a step of a plan takes."""
-    children = node.children()
-    return [children.apply(number) for number in range(children.size())]
-
-
-def java_of(frame: DataFrame) -> Any:
-    """A DataFrame as Spark's Java side has it."""
-    found: Any = frame
-    return found._jdf

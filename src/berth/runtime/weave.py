@@ -19,7 +19,7 @@ from pyspark.sql.types import MapType
 from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
-from berth.runtime.columns import with_plain_names, with_watermarks_again
+from berth.runtime.columns import with_plain_names, with_watermarks_again, without_watermark_steps
 from berth.runtime.inner_stages import with_inner_stages
 from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
@@ -280,8 +280,9 @@ class Weaver:
             len(branches[0].instances) if len(branches := self._branches(taker)) == 1 else 1
             for taker in takers
         )
-        shuffled = frame.repartition(widest)
-        return _fixed(shuffled) if fixed else shuffled
+        if fixed:
+            return _fixed(frame.repartition(widest))
+        return without_watermark_steps(frame).repartition(widest)
 
     def _exchanged(self, flow: Flow) -> DataFrame:
         if flow.shuffled:

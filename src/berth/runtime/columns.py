@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
 from berth.runtime.plans import children_of, frame_of, logical_plan, name_of, with_children
 
@@ -19,6 +20,15 @@ def with_plain_names(frame: DataFrame) -> DataFrame:
     if not twins and not any("." in name or "`" in name for name in names):
         return frame
     return frame.toDF(*(f"c{number}" for number in range(len(names))))
+
+
+def can_be_hashed(kind: DataType) -> bool:
+    """Whether Spark has a hash of such values: not of maps and variants, nor of what has one inside."""
+    if isinstance(kind, StructType):
+        return all(can_be_hashed(field.dataType) for field in kind)
+    if isinstance(kind, ArrayType):
+        return can_be_hashed(kind.elementType)
+    return not isinstance(kind, (MapType, VariantType))
 
 
 def without_watermark_steps(frame: DataFrame) -> DataFrame:

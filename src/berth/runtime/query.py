@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JError
+from pyspark import InheritableThread
 from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from berth.model import BadInput
+from berth.runtime.application import Operator
 from berth.runtime.batches import Batch
 from berth.runtime.failures import Misplaced, RunFailed, failure_of
+from berth.runtime.placement import Branch
 from berth.runtime.reports import Report, Reports
-from berth.runtime.stages import run_ms_of
+from berth.runtime.stages import UnpinnedStages, run_ms_of
 from berth.runtime.user_errors import message_in
 from berth.runtime.weave import Weaver, call_sink
 from berth.spark.failure import first_cause, line_of
 
 STOP_SECONDS = 60.0
+_GROUP = "spark.jobGroup.id"
 
 
 @dataclass
@@ -34,6 +39,8 @@ class Query:
     reports: Reports
     observe: Callable[[Batch], None]
     checkpoint: Path
+    coordinator: str
+    """The node where stages run that belong to no operator."""
     every_s: float = 0.0
     once: bool = False
     error: RunFailed | None = None
@@ -50,7 +57,7 @@ class Query:
             BadInput: Spark refuses the query, before any row.
         """
         if not self.weaver.streams:
-            self._thread = threading.Thread(target=self._only_batch, name="berth batch", daemon=True)
+            self._thread = InheritableThread(target=self._only_batch, name="berth batch", daemon=True)
             self._thread.start()
             return
         try:
@@ -134,6 +141,7 @@ class Query:
 
     def _only_batch(self) -> None:
         try:
+            self.weaver.session.sparkContext.setJobGroup("berth batch", self.weaver.application.name, True)
             self._batch(None, 0)
         except Exception as error:
             if not self._stopping:
@@ -168,13 +176,29 @@ class Query:
 
     def _sink(self, rows: DataFrame | None, number: int) -> None:
         for operator, branch, frames in self.weaver.sinks(rows):
-            call_sink(operator, branch, frames, number)
+            with self._own_shuffles_at_home(operator, branch):
+                call_sink(operator, branch, frames, number)
             read = self.reports.heard(operator.name, operator.inputs)
             for sender, frame in zip(operator.inputs, frames, strict=True):
                 if sender not in read:
                     # a sink that looked at nothing: its rows must have been computed all the same, or the
                     # state behind them would not move on
                     frame.write.format("noop").mode("overwrite").save()
+
+    @contextmanager
+    def _own_shuffles_at_home(self, operator: Operator, branch: Branch) -> Iterator[None]:
+        """A sink may shuffle by itself if its node is the one where unpinned stages run."""
+        if branch.node == self.coordinator:
+            yield
+            return
+        context = self.weaver.session.sparkContext
+        unpinned = UnpinnedStages(self.weaver.session, context.getLocalProperty(_GROUP) or "")
+        yield
+        if unpinned.since():
+            raise Misplaced(
+                f"operator {operator.name}: its function shuffles, and that part ran on {self.coordinator}, "
+                f"not on {branch.node}; do it in an operator before the sink"
+            )
 
 
 def _verify(reports: list[Report]) -> None:

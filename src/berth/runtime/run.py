@@ -292,6 +292,7 @@ class Run:
             self._reports,
             self._batch_done,
             checkpoint,
+            self._coordinator,
             self._options.every_s,
             self._options.once,
         )

@@ -134,11 +134,16 @@ def _stages(root: Any) -> Iterator[bool]:
             below.append(node)
             continue
         pinned = pinned or is_pinned(node)
+        below.extend(_elements(node.subqueries()))
         rest.extend(children_of(node))
     yield pinned
     for exchange in below:
         for child in children_of(exchange):
             yield from _stages(child)
+
+
+def _elements(sequence: Any) -> list[Any]:
+    return [sequence.apply(number) for number in range(sequence.size())]
 
 
 def _logical_nodes(root: Any) -> Iterator[str]:

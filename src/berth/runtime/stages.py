@@ -36,3 +36,35 @@ def nodes_with_executors(session: SparkSession, nodes_by_resource: dict[str, str
             if node is not None:
                 found.add(node)
     return found
+
+
+class UnpinnedStages:
+    """Notices stages that no operator of ours has pinned, among the jobs of one group."""
+
+    def __init__(self, session: SparkSession, group: str) -> None:
+        self._session = session
+        self._group = group
+        self._known = set(self._jobs())
+
+    def since(self) -> int:
+        """How many such stages have run since the last time."""
+        jobs = [job for job in self._jobs() if job not in self._known]
+        self._known.update(jobs)
+        tracker = self._session.sparkContext.statusTracker()
+        infos = [tracker.getJobInfo(job) for job in jobs]
+        stages = {stage for info in infos if info is not None for stage in info.stageIds}
+        context: Any = self._session.sparkContext._jsc.sc()
+        store = context.statusStore()
+        context.listenerBus().waitUntilEmpty()
+        return sum(_ran_unpinned(store, stage) for stage in stages)
+
+    def _jobs(self) -> list[int]:
+        return list(self._session.sparkContext.statusTracker().getJobIdsForGroup(self._group))
+
+
+def _ran_unpinned(store: Any, stage: int) -> bool:
+    try:
+        attempt = store.lastStageAttempt(stage)
+    except Py4JJavaError:
+        return False
+    return bool(attempt.resourceProfileId() == 0 and attempt.numCompleteTasks() > 0)

@@ -14,12 +14,16 @@ from typing import Any
 from pyspark.resource import ResourceProfile
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import MapType
 
 from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
-from berth.runtime.columns import with_plain_names, with_watermarks_again, without_watermark_steps
+from berth.runtime.columns import (
+    can_be_hashed,
+    with_plain_names,
+    with_watermarks_again,
+    without_watermark_steps,
+)
 from berth.runtime.inner_stages import with_inner_stages
 from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
@@ -184,17 +188,18 @@ class Weaver:
         if operator.kind == "frame" and shape.shuffles:
             branch = self._branches(operator)[0]
             stand_ins = [
-                self.session.createDataFrame([], self.shapes[sender].schema) for sender in operator.inputs
+                self.session.createDataFrame([], self.shapes[sender].schema).repartition(
+                    len(branch.instances)
+                )
+                for sender in operator.inputs
             ]
             check_stages(operator, self._worked(operator, branch, stand_ins))
 
     def _in_the_stream(self) -> list[str]:
-        """The operators that are part of the streaming query; the others work on its batches.
+        """The operators that are part of the streaming query: what keeps state, and what leads there.
 
-        Spark plans a subtree anew for each that takes its rows, and joins equal ones; those with state are
-        never equal. So whoever takes rows that state stands behind, and is not the only one, works on the
-        batch, where rows are fixed. Instances whose number of stages depends on the placement do, too, unless
-        state stands behind them.
+        All others work on its batches, where rows are fixed. Spark plans a subtree anew for each that takes
+        its rows, and joins those that are equal; those with state never are.
         """
         needed = self._above_state()
         inside: set[str] = set()
@@ -203,7 +208,7 @@ class Weaver:
             shape, name = self.shapes[operator.name], operator.name
             if shape.states or remembering.intersection(operator.inputs):
                 remembering.add(name)
-            if not shape.streams or operator.kind == "sink":
+            if not shape.streams or (name not in needed and operator.kind != "source"):
                 continue
             several = self.placement.parallelism(name) > 1
             doubled = [
@@ -211,22 +216,17 @@ class Weaver:
                 for sender in operator.inputs
                 if sender in remembering and (several or len(self.application.consumers(sender)) > 1)
             ]
-            outside = [
-                sender for sender in operator.inputs if self.shapes[sender].streams and sender not in inside
-            ]
-            if not doubled and not outside and (name in needed or not several):
-                # what is joined to a stream has to be in its plan
-                inside.update([name, *self._static_above(operator)])
-            elif name in needed:
-                cause = (doubled or outside)[0]
+            if doubled:
                 raise BadInput(
                     [
                         f"operator {name!r}: state is kept in it or behind it, and it takes rows of "
-                        f"{cause!r}, before which state is kept, too, and which others take as well; Spark "
-                        "can't share that: merge the two operators, give them one instance, or read the "
-                        "source twice"
+                        f"{doubled[0]!r}, before which state is kept, too, and which others take as well; "
+                        "Spark can't share that: merge the two operators, give them one instance, or read "
+                        "the source twice"
                     ]
                 )
+            # what is joined to a stream has to be in its plan
+            inside.update([name, *self._static_above(operator)])
         return [each.name for each in self._operators if each.name in inside]
 
     def _above_state(self) -> set[str]:
@@ -330,7 +330,10 @@ class Weaver:
         frame = with_watermarks_again(flow.frame) if flow.shuffled else flow.frame
         if split:
             return self._share_of(frame, flow.branch, operator, branch)
-        return frame if flow.shuffled else frame.repartition(len(branch.instances))
+        if not flow.shuffled:
+            return frame.repartition(len(branch.instances))
+        # Spark doesn't know that fixed rows are in one partition; if it does, it needs no shuffle of its own
+        return frame if frame.isStreaming else frame.coalesce(len(branch.instances))
 
     def _share_of(self, frame: DataFrame, there: Branch, operator: Operator, branch: Branch) -> DataFrame:
         """The rows that go to a branch: picked on the sender's node, so that no others travel."""
@@ -344,11 +347,13 @@ class Weaver:
 
     def _number(self, operator: Operator, names: Sequence[str], frame: DataFrame) -> Column:
         """Which instance gets a row: by its key or all of it, so that a task done again decides alike."""
-        columns = [
+        columns: list[Any] = [
             field.name
             for name, field in zip(names, frame.schema, strict=True)
-            if (name in operator.key if operator.key else not isinstance(field.dataType, MapType))
+            if (name in operator.key if operator.key else can_be_hashed(field.dataType))
         ]
+        if not columns:
+            columns = [F.to_json(F.struct(*frame.columns))] if frame.columns else [F.lit(0)]
         parallelism = self.placement.parallelism(operator.name)
         return F.pmod(F.xxhash64(*columns), F.lit(parallelism)).cast("int")
 

@@ -36,11 +36,14 @@ PATIENCE_SECONDS = 180.0
 END_SECONDS = 20.0
 AVAILABILITY_SECONDS = 3600.0
 """Availability follows what is measured this slowly: that a node was away for a minute says little of it."""
+# for many small plans over few rows: what takes time is getting ready, not the rows
 SETTINGS = {
     "spark.driver.memory": "512m",
     "spark.sql.shuffle.partitions": "1",
-    # many small plans once each: a compiler that is quick itself is quicker than good code
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 

@@ -1,6 +1,6 @@
 """What pinning costs: an application by its plan against the same shuffles without profiles and passes.
 
-On one local cluster of three workers, three executors of two slots each for both sides, in turns; seconds of a
+On one local cluster of three workers, three executors of two slots for both sides, in turns; seconds of a
 micro-batch from its trigger to its commit, the first ones left out:
 - `python`: three functions over Arrow batches, a million rows a batch (wanted: at most 15 % less throughput);
 - `built-in`: two operators of Spark's own, 50,000 rows a batch (wanted: at most 1.25 times the seconds);

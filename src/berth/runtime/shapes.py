@@ -18,23 +18,15 @@ from berth.runtime.plans import children_of, is_pinned, java_of, logical_plan, n
 # the steps of a plan that need no shuffle: a function of these alone is one stage
 ONE_STAGE = frozenset(
     [
-        *(
-            "Project",
-            "Filter",
-            "Union",
-            "Generate",
-            "Expand",
-            "Sample",
-            "SubqueryAlias",
-            "ResolvedHint",
-            "View",
-        ),
+        *("Project", "Filter", "Union", "Generate", "Expand", "Sample", "View"),
+        *("SubqueryAlias", "ResolvedHint"),
         *("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "EventTimeWatermark"),
         *("LocalRelation", "LogicalRDD", "OneRowRelation", "MapPartitions", "MapElements"),
         *("DeserializeToObject", "SerializeFromObject", "WithCTE", "CTERelationDef", "CTERelationRef"),
     ]
 )
 # those that shuffle and remember nothing from one batch to the next
+_EMPTY_INPUT = {"Scan ExistingRDD", "LocalTableScan", "WholeStageCodegen", "InputAdapter"}
 NO_STATE = frozenset(["Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort"])
 
 
@@ -116,15 +108,17 @@ def check_stages(operator: Operator, frame: DataFrame) -> None:
     if not all(_stages(plan)):
         raise BadInput(
             [
-                f"operator {operator.name!r}: one of its steps shuffles several times (count_distinct does), "
-                "and what is between can't be pinned; make it several operators"
+                f"operator {operator.name!r}: a part of its plan can't be pinned: a step that shuffles "
+                "several times (count_distinct with several instances), a subquery, or a table that it reads "
+                "by itself; make that an operator or a source of its own"
             ]
         )
 
 
 def _stages(root: Any) -> Iterator[bool]:
-    """For every stage of a physical plan, whether a pinned step is in it."""
+    """For every stage of a physical plan, whether a pinned step is in it; empty inputs need none."""
     below: list[Any] = []
+    names: set[str] = set()
     pinned = False
     rest = [root]
     while rest:
@@ -133,10 +127,11 @@ def _stages(root: Any) -> Iterator[bool]:
         if name in ("Exchange", "BroadcastExchange"):
             below.append(node)
             continue
+        names.add(name.partition(" (")[0])
         pinned = pinned or is_pinned(node)
         below.extend(_elements(node.subqueries()))
         rest.extend(children_of(node))
-    yield pinned
+    yield pinned or names <= _EMPTY_INPUT
     for exchange in below:
         for child in children_of(exchange):
             yield from _stages(child)

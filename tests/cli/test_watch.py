@@ -92,6 +92,9 @@ class Measuring:
     def warm_up(self) -> None:
         return
 
+    def await_ready(self) -> None:
+        return
+
     def measure(self, telemetry: Path, problem: Path, seconds: float) -> Path:
         document = json.loads(problem.read_text())
         assert "objective" not in document

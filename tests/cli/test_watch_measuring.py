@@ -161,6 +161,7 @@ def test_a_change_of_rates_is_seen_in_full_at_once(measurer: Measurer, tmp_path:
     assert rate_in(measurer.measure(telemetry, TAG)) == 1000.0
     pid = measurer.pid
     measurer.warm_up()
+    measurer.await_ready()
     write(telemetry, "streams", rate(5000.0, 10.0), age_s=10.0)
     began = time.monotonic()
     assert rate_in(measurer.measure(telemetry, TAG, 60.0)) == 5000.0

@@ -20,6 +20,7 @@ from berth.cli import (
     show,
     solve,
     solve_many,
+    watch,
 )
 
 app = typer.Typer(
@@ -33,7 +34,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-for command in (describe, cluster, run):
+for command in (describe, cluster, run, watch):
     command.register(app)
 
 

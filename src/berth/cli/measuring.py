@@ -88,6 +88,16 @@ class Measurer:
                 self._process.stdin.write(json.dumps(None) + "\n")
                 self._process.stdin.flush()
 
+    def await_ready(self) -> None:
+        """Wait until Spark is there; what is measured next should be as new as it can be.
+
+        Raises:
+            MeasuringFailed: it doesn't start.
+        """
+        answer = self._ask({"ready": True})
+        if "error" in answer:
+            raise MeasuringFailed(answer["error"])
+
     def measure(self, telemetry: Path, problem: Path, seconds: float | None = None) -> Path:
         """Measure, and give the path of the updated problem.
 
@@ -226,7 +236,7 @@ def main() -> None:
             whole = True
             try:
                 session = session or _session(until_the_end)
-                answer = _ingested(session, request) if request else {}
+                answer = _ingested(session, request) if request and "telemetry" in request else {}
             except BadInput as error:
                 answer = {"error": "; ".join(error.mistakes)}
             except Exception as error:

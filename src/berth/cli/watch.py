@@ -281,7 +281,7 @@ class _Watching:
                     running,
                     self._wanted.problem,
                     self._plan,
-                    _measure_by(measurer, self._wanted, self._place / "measuring"),
+                    _measure_by(measurer, running, self._wanted, self._place / "measuring"),
                     self._terms,
                     history,
                     lambda proposal: ask_about(proposal, running, view.aside),
@@ -344,7 +344,7 @@ class _Watching:
 
 
 def _measure_by(
-    measurer: Measurer, wanted: Wanted, folder: Path
+    measurer: Measurer, running: Run, wanted: Wanted, folder: Path
 ) -> Callable[[Path, Problem, float], Problem]:
     """Measuring for the control loop: what was measured before stays where nothing new was."""
     from berth.cli.measuring import with_slow_availability
@@ -357,6 +357,8 @@ def _measure_by(
     known: dict[str, Any] = {"path": start, "at": time.monotonic()}
 
     def measure(telemetry: Path, problem: Problem, seconds: float) -> Problem:
+        measurer.await_ready()
+        running.flush()
         path = measurer.measure(telemetry, known["path"], seconds)
         passed = time.monotonic() - known["at"]
         known.update(path=path, at=time.monotonic())

@@ -8,6 +8,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from berth.drawing.amounts import counted
 from berth.evaluation import evaluate
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.decision import Decision, Look, Memory, decide
@@ -209,7 +210,7 @@ class _Loop:
         dead = frozenset(self._run.dead_nodes())
         for node in sorted(dead - self._dead):
             hosted = sum(home == node for home in self._plan.assignment.values())
-            self._note("node lost", f"{hosted} instances were planned there", node=node)
+            self._note("node lost", f"{counted(hosted, 'instance')} planned there", node=node)
         for node in sorted(self._dead - dead):
             self._note("node back", "it may be used again", node=node)
         self._dead = dead

@@ -6,11 +6,13 @@ import json
 import os
 import random
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from datetime import datetime
 from pathlib import Path
 
 from rich.markup import escape
@@ -21,13 +23,15 @@ HERE = Path(__file__).resolve().parent
 POSTS, TAGS = 300, ("#spark", "#berth", "#stream", "#rome", "#dublin", "#ok")
 MANY, FEW = 60, 4
 """Readings a second of the busy site and of the quiet one."""
-LONGEST_SECONDS = 150.0
+LONGEST_SECONDS, QUIET_SECONDS = 120.0, 6.0
+"""For each step of the watch; and for batches that are still under way."""
 
 
 def run_tag_and_count(plan: Path, folder: Path) -> None:
     """Run the application of the paper's figure by the fastest plan; every operator says where it ran."""
     _heading("Tag-and-Count runs on Spark, every operator on its planned node")
     posts, ranks = folder / "posts", folder / "ranks"
+    shutil.rmtree(ranks, ignore_errors=True)
     counted = write_posts(posts)
     command = ["run", _shown(HERE / "tag_and_count.py"), "--problem", _shown(HERE / "tag-and-count.yaml")]
     command += ["--plan", str(plan), "--once", "--fresh", "--out", str(folder / "tag-and-count.run")]
@@ -43,6 +47,7 @@ def watch_edge_pipeline(folder: Path) -> None:
     """Watch an application whose rates turn around: measured, planned again, moved, nothing lost."""
     _heading("An edge pipeline is watched: its first plan knows no rates; later they turn around")
     readings, board = folder / "readings", folder / "board"
+    shutil.rmtree(board, ignore_errors=True)
     place = folder / "edge-pipeline.run"
     feed = Feed(readings)
     command = ["watch", _shown(HERE / "edge_pipeline.py"), "--problem", _shown(HERE / "edge-pipeline.yaml")]
@@ -50,34 +55,45 @@ def watch_edge_pipeline(folder: Path) -> None:
     command += ["--every", "6", "--confirmations", "1", "--cool-down", "12"]
     history = place / "history.jsonl"
     history.unlink(missing_ok=True)
-    with feed:
-        process = _start_berth(command, {"READINGS": str(readings), "BOARD": str(board)})
-        try:
-            _lead(feed, process, history)
-        finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-            process.wait(120)
+    process = _start_berth(command, {"READINGS": str(readings), "BOARD": str(board)})
+    try:
+        _await(history, {"started"}, 0.0, process, LONGEST_SECONDS)
+        with feed:
+            settled = _await(history, {"migrated", "kept"}, 0.0, process, LONGEST_SECONDS)
+            if settled:
+                out.print("the north gets quiet, the south gets busy", style="bold")
+                feed.turned = time.time()
+                _await(history, {"migrated"}, feed.turned, process, LONGEST_SECONDS)
+                time.sleep(QUIET_SECONDS)
+        # what is still under way
+        time.sleep(QUIET_SECONDS)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        code = process.wait(120)
+    if code:
+        sys.exit(code)
     counted = sum(_last_values(board, "sensor", "readings").values())
-    out.print(f"\nThe board has counted {counted:,} readings, each once; {feed.rows:,} were written.")
+    if counted != feed.rows:
+        sys.exit(f"the board has counted {counted:,} readings, and {feed.rows:,} were written")
+    out.print(f"\nThe board has counted {counted:,} readings; so many were written, and none counted twice.")
     out.print(f"Look at {place}/report.html and {place}/timeline.svg", soft_wrap=True)
 
 
-def _lead(feed: Feed, process: subprocess.Popen[bytes], history: Path) -> None:
-    """Turn the rates around behind the first plan with rates, and end behind the move that follows."""
-    deadline = time.monotonic() + LONGEST_SECONDS
+def _await(
+    history: Path, names: set[str], since: float, process: subprocess.Popen[bytes], seconds: float
+) -> bool:
+    """Wait for an event of the watch that came later than a moment."""
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and process.poll() is None:
+        if any(event["event"] in names and _seconds(event["time"]) > since for event in _events(history)):
+            return True
         time.sleep(0.5)
-        events = _events(history)
-        settled = [event for event in events if event["event"] in ("migrated", "kept")]
-        if settled and not feed.turned:
-            out.print("the north gets quiet, the south gets busy", style="bold")
-            feed.turned = time.time()
-        if feed.turned and any(
-            event["event"] == "migrated" and event["time"] > feed.turned for event in events
-        ):
-            time.sleep(8)
-            return
+    return False
+
+
+def _seconds(moment: object) -> float:
+    return datetime.fromisoformat(str(moment)).timestamp()
 
 
 class Feed(threading.Thread):
@@ -91,12 +107,13 @@ class Feed(threading.Thread):
         self.turned = 0.0
         self.rows = 0
 
-    def __enter__(self) -> Feed:
         for site in ("north", "south"):
-            target = self._folder / site
+            target = folder / site
             target.mkdir(parents=True, exist_ok=True)
             for old in target.iterdir():
                 old.unlink()
+
+    def __enter__(self) -> Feed:
         self.start()
         return self
 

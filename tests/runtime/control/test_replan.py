@@ -171,6 +171,21 @@ def test_frozen_instances_dont_change_places() -> None:
     assert found.plan.assignment == plan.assignment
 
 
+def test_frozen_instances_dont_change_places_for_a_gain_either() -> None:
+    """The first instance gets everything, and would be better off where the second one is."""
+    problem = with_objective(chain(work={"parallelism": 2, "selectivity": 0.1}), traffic=1.0)
+    application = problem.applications[0]
+    streams = (replace(application.streams[0], grouping="global"), application.streams[1])
+    problem = replace(problem, applications=(replace(application, streams=streams),))
+    plan = Plan({**work_on("rome", problem).assignment, "app/work#0": "oslo"})
+    free = next_plan(problem, plan, (), FREE).plan
+    kept = next_plan(problem, plan, (), replace(FREE, frozen=frozenset({"work"}))).plan
+    assert free is not None
+    assert kept is not None
+    assert free.assignment["app/work#0"] == "rome"
+    assert kept.assignment == plan.assignment
+
+
 def test_a_frozen_operator_leaves_a_dead_node_and_that_is_said() -> None:
     """An application that stands still helps nobody."""
     terms = Terms(frozen=frozenset({"work"}))
@@ -187,6 +202,24 @@ def test_each_move_has_to_bring_its_price() -> None:
     found = next_plan(problem, far_away(problem), (), Terms(move_price=0.2))
     assert found.plan is not None
     assert set(moved(far_away(problem).assignment, found.plan.assignment)) == {"app/work-4", "app/work-5"}
+
+
+def test_a_cheap_plan_that_is_not_on_the_way_to_the_best_one_is_found() -> None:
+    """The price is part of the objective: taking moves back from the best plan would not lead there.
+
+    All five on the cheap node would gain 95 % with five moves, the last one there alone 45 %; but it may as
+    well join the others, which saves its node and gains 50 %.
+    """
+    prices = {"others": 10.0, "alone": 10.0, "cheap": 1.0}
+    nodes = tuple(Node(name, cost_per_hour=price) for name, price in prices.items())
+    links = (Link("others", "alone", delay_ms=1.0), Link("others", "cheap", delay_ms=1.0))
+    operators = tuple(Operator(f"work-{k}") for k in range(1, 6))
+    application = Application("app", operators)
+    problem = Problem("money", Network(nodes, links), (application,), objective={"cost_per_hour": 1.0})
+    plan = Plan({f"app/work-{k}": "others" if k < 5 else "alone" for k in range(1, 6)})
+    found = next_plan(problem, plan, (), Terms(move_price=0.15))
+    assert found.plan is not None
+    assert moved(plan.assignment, found.plan.assignment) == {"app/work-5": ("alone", "others")}
 
 
 def test_state_has_a_price_too() -> None:

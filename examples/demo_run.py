@@ -51,7 +51,7 @@ def watch_edge_pipeline(folder: Path) -> None:
     place = folder / "edge-pipeline.run"
     feed = Feed(readings)
     command = ["watch", _shown(HERE / "edge_pipeline.py"), "--problem", _shown(HERE / "edge-pipeline.yaml")]
-    command += ["--fresh", "--out", str(place), "--batch-every", "2"]
+    command += ["--fresh", "--out", str(place), "--batch-every", "2", "--emulate-network", "1"]
     command += ["--every", "6", "--confirmations", "1", "--cool-down", "12"]
     history = place / "history.jsonl"
     history.unlink(missing_ok=True)
@@ -59,8 +59,7 @@ def watch_edge_pipeline(folder: Path) -> None:
     try:
         _await(history, {"started"}, 0.0, process, LONGEST_SECONDS)
         with feed:
-            settled = _await(history, {"migrated", "kept"}, 0.0, process, LONGEST_SECONDS)
-            if settled:
+            if _await(history, {"migrated"}, 0.0, process, LONGEST_SECONDS):
                 out.print("the north gets quiet, the south gets busy", style="bold")
                 feed.turned = time.time()
                 _await(history, {"migrated"}, feed.turned, process, LONGEST_SECONDS)

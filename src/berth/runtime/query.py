@@ -71,8 +71,10 @@ class Query:
                 writer = writer.trigger(processingTime=f"{self.every_s} seconds")
             self._stream = writer.start()
         except (PySparkException, Py4JError) as error:
-            name = self.weaver.application.name
-            raise BadInput([f"application {name!r}: Spark refuses it: {first_cause(error)}"]) from error
+            name, reason = self.weaver.application.name, first_cause(error)
+            if "Multiple" in reason:
+                reason += " (each instance of an operator is one: give it parallelism 1)"
+            raise BadInput([f"application {name!r}: Spark refuses it: {reason}"]) from error
 
     @property
     def active(self) -> bool:

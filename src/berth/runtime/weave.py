@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.resource import ResourceProfile
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -24,6 +26,7 @@ from berth.runtime.columns import (
     with_watermarks_again,
     without_watermark_steps,
 )
+from berth.runtime.failures import RunFailed
 from berth.runtime.inner_stages import with_inner_stages
 from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
@@ -168,6 +171,9 @@ class Weaver:
                     "have to meet: say by which columns with key=[...]"
                 ]
             )
+        empty = [sender for sender in operator.inputs if not self.shapes[sender].schema.names]
+        if empty:
+            raise BadInput([f"operator {operator.name!r}: the rows of {empty[0]!r} have no columns"])
         if operator.kind == "sink" and len(self._branches(operator)) > 1 and not operator.takes_instance:
             raise BadInput(
                 [
@@ -353,7 +359,7 @@ class Weaver:
             if (name in operator.key if operator.key else can_be_hashed(field.dataType))
         ]
         if not columns:
-            columns = [F.to_json(F.struct(*frame.columns))] if frame.columns else [F.lit(0)]
+            columns = [F.to_json(F.struct(*frame.columns))]
         parallelism = self.placement.parallelism(operator.name)
         return F.pmod(F.xxhash64(*columns), F.lit(parallelism)).cast("int")
 
@@ -411,8 +417,14 @@ class Weaver:
 def call_sink(operator: Operator, branch: Branch, frames: Sequence[DataFrame], number: int) -> None:
     """Let a sink write a batch."""
     named = {BATCH: number} if _takes(operator, BATCH) else {}
-    with naming_functions_of(operator.name):
-        operator.function(*frames, **named, **_instance(operator, branch))
+    try:
+        with naming_functions_of(operator.name):
+            operator.function(*frames, **named, **_instance(operator, branch))
+    except (PySparkException, Py4JError):
+        # what Spark has to say of its tasks is put into words elsewhere
+        raise
+    except Exception as error:
+        raise RunFailed(f"operator {operator.name}: {type(error).__name__}: {error}") from error
 
 
 def _instance(operator: Operator, branch: Branch) -> dict[str, int]:

@@ -51,7 +51,8 @@ def watch_edge_pipeline(folder: Path) -> None:
     place = folder / "edge-pipeline.run"
     feed = Feed(readings)
     command = ["watch", _shown(HERE / "edge_pipeline.py"), "--problem", _shown(HERE / "edge-pipeline.yaml")]
-    command += ["--fresh", "--out", str(place), "--batch-every", "2", "--emulate-network", "1"]
+    command += ["--objective", "network_usage", "--emulate-network", "1", "--batch-every", "2"]
+    command += ["--fresh", "--out", str(place)]
     command += ["--every", "6", "--confirmations", "1", "--cool-down", "12"]
     history = place / "history.jsonl"
     history.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """An edge pipeline with a stateful count: readings of two sites, merged, counted, shown in the centre.
 
-berth watch examples/edge_pipeline.py --problem examples/edge-pipeline.yaml
+berth watch examples/edge_pipeline.py --problem examples/edge-pipeline.yaml --objective network_usage
 
 Readings are JSON lines with `sensor` and `value`, in the folders `north` and `south` of the folder that the
 variable READINGS names. What the board shows goes, batch by batch, to the folder that BOARD names.

@@ -8,13 +8,21 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from berth.cli.arguments import Seed, TimeLimit, settings_from, time_limit_from
+from berth.cli.arguments import (
+    Objectives,
+    Seed,
+    TimeLimit,
+    settings_from,
+    time_limit_from,
+    with_objective,
+)
 from berth.cli.describe import AppFile
 from berth.cli.exit_codes import FAILED, INFEASIBLE, MISPLACED, NOT_FOUND
 from berth.cli.output import err, out
@@ -79,6 +87,7 @@ def watch(
     policy: Annotated[
         str, typer.Option(help="The policy; 'berth policies' lists them.", metavar="NAME")
     ] = "auto",
+    objective: Objectives = None,
     every: Annotated[float, typer.Option(help="Seconds from one look to the next.", metavar="S")] = 30.0,
     min_gain: Annotated[
         float, typer.Option(help="What a new plan must be better by; 0.1 is a tenth.", metavar="SHARE")
@@ -175,6 +184,7 @@ def watch(
     )
     application = load_application(app)
     wanted = load_wanted(problem)
+    wanted = replace(wanted, problem=with_objective(wanted.problem, objective))
     chosen, reason = _checked_plan(application, wanted.problem, plan, terms)
     place = folder if folder is not None else Path(f"{application.name}.run")
     if fresh:

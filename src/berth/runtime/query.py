@@ -133,7 +133,22 @@ class Query:
 
     def _failed(self, error: Exception) -> None:
         if self.error is None:
-            self.error = _failure_in(error)
+            self.error = self._named(_failure_in(error))
+
+    def _named(self, failure: RunFailed) -> RunFailed:
+        """With the operators that can have failed, where Spark's own words don't name one.
+
+        Those are the ones that have not reported, while all that they take rows from have.
+        """
+        if str(failure).startswith("operator "):
+            return failure
+        done = self.reports.operators()
+        suspects = [
+            operator.name
+            for operator in self.weaver.application.in_order()
+            if operator.name not in done and all(sender in done for sender in operator.inputs)
+        ]
+        return RunFailed(f"operator {' or '.join(suspects)}: {failure}") if suspects else failure
 
     def _looked(self) -> bool:
         """Whether it has asked its sources at least once: before that, idle means nothing."""

@@ -56,6 +56,11 @@ class Reports:
         latest = {_task_of(each): each for each in arrived}
         return list(latest.values())
 
+    def operators(self) -> set[str]:
+        """The operators that have reported since the last time that reports were taken."""
+        with self._lock:
+            return {each.operator for each in self._arrived}
+
     def heard(self, operator: str, senders: Iterable[str]) -> set[str]:
         """The senders of whose rows an operator has reported since the last time that reports were taken."""
         with self._lock:

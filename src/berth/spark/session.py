@@ -17,6 +17,7 @@ from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
+from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from berth.model import BadInput
@@ -149,6 +150,8 @@ def _log_file() -> Iterator[Path]:
 @contextmanager
 def _own_logging_in(log: Path) -> Iterator[None]:
     """Let py4j complain about lost connections in the log instead of on the screen."""
+    # an error of a query would come out twice: from us in a line, and from pyspark with the whole Java stack
+    PySparkLogger.getLogger("DataFrameQueryContextLogger").disabled = True
     handler = logging.FileHandler(log, delay=True)
     root = logging.getLogger()
     root.addHandler(handler)

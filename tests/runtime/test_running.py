@@ -1,0 +1,250 @@
+"""`berth run` on a real cluster: where everything ran, and every row counted, whatever is killed or fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from berth.files import problem_from
+from berth.runtime.cluster import Cluster, revive, start_cluster, stop_cluster
+from berth.runtime.describe import described
+from berth.runtime.loading import load_application
+
+pytestmark = pytest.mark.spark
+
+APPLICATION = Path(__file__).parent / "applications" / "sites.py"
+NODES = ("rome", "paris", "tokyo")
+ONE = {
+    **dict.fromkeys(["readings", "nodes"], "rome"),
+    **{"places": "paris", "stamped#0": "paris", "stamped#1": "tokyo", "even": "rome", "odd": "tokyo"},
+    **{"both": "paris", "counted#0": "rome", "counted#1": "tokyo", "by_place": "paris", "counts": "rome"},
+}
+OTHER = ONE | {"stamped#0": "rome", "stamped#1": "rome", "counted#0": "paris", "counted#1": "paris"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home of our own for clusters."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BERTH_HOME", str(folder))
+        patch.setenv("BERTH_TEST_FOLDER", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def problem(home: Path) -> Path:
+    """Three nodes, and the application."""
+    nodes = [{"name": name, "capacity": {"cpu": 2}} for name in NODES]
+    document = {
+        "format": "berth/v1",
+        "name": "three",
+        "network": {"nodes": nodes, "delay_ms": [[0, 5, 9], [5, 0, 7], [9, 7, 0]]},
+        "applications": [described(load_application(str(APPLICATION)))],
+    }
+    (home / "problem.json").write_text(json.dumps(document))
+    return home / "problem.json"
+
+
+@pytest.fixture(scope="module")
+def cluster(home: Path, problem: Path) -> Iterator[Cluster]:
+    """One cluster for all tests; nothing of it is left."""
+    cluster = start_cluster(problem_from(json.loads(problem.read_text())))
+    yield cluster
+    stop_cluster(cluster)
+    assert [each.pid for each in psutil.process_iter() if _is_ours(each)] == []
+
+
+class Sites:
+    """The application's folder: what goes in, what comes out."""
+
+    def __init__(self, folder: Path, problem: Path) -> None:
+        self.folder = folder
+        self.problem = problem
+        self.written: list[tuple[str, int]] = []
+        (folder / "in").mkdir()
+
+    def put(self, rows: int) -> None:
+        """A new file with so many rows."""
+        first = len(self.written)
+        new = [(f"s{number % 5}", number) for number in range(first, first + rows)]
+        self.written += new
+        aside = self.folder / "in" / f".{first}"
+        aside.write_text("".join(json.dumps({"sensor": s, "value": v}) + "\n" for s, v in new))
+        aside.rename(self.folder / "in" / f"{first:06}.json")
+
+    def start(self, homes: dict[str, str], *options: str, bad: str = "") -> subprocess.Popen[str]:
+        """`berth run` by a plan."""
+        plan = self.folder / "plan.json"
+        assignment = {f"sites/{name}": node for name, node in homes.items()}
+        plan.write_text(json.dumps({"format": "berth-plan/v1", "problem": "three", "assignment": assignment}))
+        command = [sys.executable, "-m", "berth.cli.entry", "run", str(APPLICATION), "--json"]
+        command += ["--problem", str(self.problem), "--plan", str(plan), "--out", str(self.folder / "run")]
+        return subprocess.Popen(
+            [*command, *options],
+            env=os.environ | {"BERTH_TEST_FOLDER": str(self.folder), "BERTH_TEST_BAD": bad},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, homes: dict[str, str], bad: str = "", code: int = 0) -> tuple[dict[str, Any], str]:
+        """All that is there; gives the report and what was said besides."""
+        process = self.start(homes, "--once", bad=bad)
+        printed, said = process.communicate(timeout=300)
+        assert process.returncode == code, said
+        return json.loads(printed), said
+
+    def check(self) -> None:
+        """The counts are those of the rows that were written, each once."""
+        times = Counter(sensor for sensor, _ in self.written)
+        totals: Counter[str] = Counter()
+        for sensor, value in self.written:
+            totals[sensor] += value
+        found = {row["sensor"]: row for row in self.rows("counts")}
+        assert {name: row["times"] for name, row in found.items()} == dict(times)
+        assert {name: row["total"] for name, row in found.items()} == dict(totals)
+        assert all(row["place"] == f"p{int(name[1:]) % 2}" for name, row in found.items())
+        assert sum(row["count"] for row in self.rows("nodes")) == len(self.written)
+
+    def rows(self, sink: str) -> list[dict[str, Any]]:
+        """What a sink has written, batch after batch."""
+        batches = sorted((self.folder / sink).glob("batch=*"), key=lambda path: int(path.name[6:]))
+        files = [file for batch in batches for file in sorted(batch.glob("*.json"))]
+        return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+@pytest.fixture
+def sites(tmp_path: Path, problem: Path, cluster: Cluster) -> Sites:
+    return Sites(tmp_path, problem)
+
+
+def _is_ours(process: psutil.Process) -> bool:
+    try:
+        return (
+            os.environ["BERTH_HOME"] in process.environ().get("BERTH_HOME", "") and process.pid != os.getpid()
+        )
+    except (psutil.Error, KeyError):
+        return False
+
+
+def test_every_operator_runs_on_its_node_and_moves_with_its_state(sites: Sites) -> None:
+    """Rows say themselves where they were; another plan on the same checkpoint goes on counting."""
+    sites.put(40)
+    sites.put(20)
+    report, _ = sites.run(ONE)
+    sites.check()
+    assert {row["node"] for row in sites.rows("nodes")} == {"paris", "tokyo"}
+    assert report["placement"]["differences"] == []
+    ran = {each["operator"]: set(each["nodes"]) for each in report["operators"]}
+    assert ran["counted"] == {"rome", "tokyo"}
+    assert ran["places"] == {"paris"}
+    streams = {(each["from"], each["to"]): each["rows"] for each in report["streams"]}
+    assert streams["readings", "stamped"] == streams["stamped", "nodes"] == 60
+    assert streams["even", "both"] + streams["odd", "both"] == 60
+
+    sites.put(30)
+    report, _ = sites.run(OTHER)
+    sites.check()
+    assert sites.rows("nodes")[-1] == {"node": "rome", "count": 30}
+    feeds = {path.name for path in (sites.folder / "run" / "telemetry").iterdir()}
+    assert {"operators", "streams", "heartbeats"} <= feeds
+
+
+def test_a_function_that_raises_is_named_and_can_be_mended(sites: Sites) -> None:
+    """With its operator and row; the batch comes again after the fix."""
+    sites.put(20)
+    _, said = sites.run(ONE, bad="stamped", code=1)
+    assert "operator stamped failed on row {'sensor': 's3', 'value': 13}: ValueError: unlucky" in said
+    sites.put(10)
+    sites.run(ONE)
+    sites.check()
+
+
+def test_a_killed_driver_loses_nothing(sites: Sites) -> None:
+    """SIGKILL in the middle of a batch; its Java process is gone, too; then once more from the checkpoint."""
+    sites.put(200)
+    process = sites.start(ONE)
+    deadline = time.monotonic() + 240
+    while not (sites.folder / "run" / "checkpoint" / "offsets" / "0").exists():
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.05)
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []
+    sites.put(50)
+    sites.run(ONE)
+    sites.check()
+
+
+def test_a_killed_worker_that_comes_back_loses_nothing(sites: Sites, cluster: Cluster) -> None:
+    """The run notices, waits, goes on with it, and ends by Ctrl-C with a report."""
+    sites.put(30)
+    process = sites.start(ONE)
+    try:
+        _await_rows(sites, process, 30)
+        worker = next(
+            each
+            for each in psutil.process_iter(["cmdline"])
+            if "org.apache.spark.deploy.worker.Worker" in (each.info["cmdline"] or [])
+            and _is_ours(each)
+            and each.environ().get("BERTH_NODE") == "tokyo"
+        )
+        worker.kill()
+        worker.wait(30)
+        sites.put(30)
+        time.sleep(3)
+        revive(cluster, "tokyo")
+        _await_rows(sites, process, 60)
+        process.send_signal(signal.SIGINT)
+        printed, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0, said
+    assert "node tokyo is gone" in said
+    assert json.loads(printed)["ended_because"] == "stopped"
+    sites.check()
+
+
+def _await_rows(sites: Sites, process: subprocess.Popen[str], rows: int) -> None:
+    deadline = time.monotonic() + 240
+    while sum(row["count"] for row in sites.rows("nodes")) < rows:
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.3)
+
+
+@pytest.mark.parametrize(
+    ("homes", "options", "line"),
+    [
+        (ONE | {"odd": "oslo"}, (), "plan: sites/odd: no node named 'oslo' in the problem"),
+        (ONE, ("--executor-memory", "90g"), "node rome: its worker has"),
+        (ONE, ("--executor-memory", "much"), "executor memory: 'much' is no size; write 512m or 2g"),
+        (ONE, ("--master", "local[2]"), "--master local[2]: has no workers to pin operators to"),
+        (ONE, ("--for", "-1"), "--for: -1.0 is no number above 0"),
+    ],
+)
+def test_what_can_not_run_is_told_at_once(
+    sites: Sites, homes: dict[str, str], options: tuple[str, ...], line: str
+) -> None:
+    """In one line, with exit code 2, before any Spark is started."""
+    process = sites.start(homes, *options)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert said.splitlines()[-1].startswith(line) or said.startswith(line)
+    assert "Traceback" not in said

@@ -53,7 +53,9 @@ def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Sha
         return Shape(_given_schema(session, operator), streams=streaming > 0)
     if operator.kind == "sink":
         return Shape(StructType(), streams=streaming > 0)
-    frame = call(operator, *(session.createDataFrame([], shape.schema) for shape in inputs.values()))
+    # in a session of their own: a view that the function makes of them must not stay behind
+    apart = session.newSession()
+    frame = call(operator, *(apart.createDataFrame([], shape.schema) for shape in inputs.values()))
     names = list(_logical_nodes(logical_plan(frame)))
     states = sum(name not in ONE_STAGE | NO_STATE and (name != "Join" or streaming > 1) for name in names)
     return Shape(

@@ -31,6 +31,7 @@ from berth.runtime.inner_stages import with_inner_stages
 from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
 from berth.runtime.placement import Branch, Placement
+from berth.runtime.plans import frame_of, logical_plan
 from berth.runtime.shapes import Shape, call, check_stages, shape_of, source_shape
 from berth.runtime.user_errors import naming_functions_of
 
@@ -117,6 +118,7 @@ class Weaver:
     def sinks(self, batch: DataFrame | None) -> list[tuple[Operator, Branch, list[DataFrame]]]:
         """The rows of a batch, brought through the rest of the operators: what each sink takes."""
         flows = self._unpacked(batch) if batch is not None else {}
+        session = self.session if batch is None else batch.sparkSession
         taken = []
         for operator in self._operators:
             streams = self.shapes[operator.name].streams
@@ -126,7 +128,7 @@ class Weaver:
                 for branch in self._branches(operator):
                     taken.append((operator, branch, self._taken(operator, branch, flows)))
             else:
-                flows[operator.name] = self._built(operator, flows, fixed=True)
+                flows[operator.name] = self._built(operator, flows, fixed=True, session=session)
         return taken
 
     def _read(self, operator: Operator) -> list[tuple[Branch, DataFrame]]:
@@ -193,12 +195,10 @@ class Weaver:
                     )
         if operator.kind == "frame" and shape.shuffles:
             branch = self._branches(operator)[0]
-            stand_ins = [
-                self.session.createDataFrame([], self.shapes[sender].schema).repartition(
-                    len(branch.instances)
-                )
-                for sender in operator.inputs
-            ]
+            apart = self.session.newSession()
+            schemas = [self.shapes[sender].schema for sender in operator.inputs]
+            empty = [apart.createDataFrame([], schema) for schema in schemas]
+            stand_ins = [frame.repartition(len(branch.instances)) for frame in empty]
             check_stages(operator, self._worked(operator, branch, stand_ins))
 
     def _in_the_stream(self) -> list[str]:
@@ -261,12 +261,22 @@ class Weaver:
         takers = self.application.consumers(name)
         return sum(len(self._branches(self.application.operators[taker])) for taker in takers)
 
-    def _built(self, operator: Operator, flows: Mapping[str, list[Flow]], *, fixed: bool) -> list[Flow]:
-        """What each branch of an operator gives."""
+    def _built(
+        self,
+        operator: Operator,
+        flows: Mapping[str, list[Flow]],
+        *,
+        fixed: bool,
+        session: SparkSession | None = None,
+    ) -> list[Flow]:
+        """What each branch of an operator gives; in the session of a batch, where that is another one."""
         if operator.kind == "source":
+            read = self._sources[operator.name]
+            if session is not None:
+                read = [(branch, frame_of(session, logical_plan(frame))) for branch, frame in read]
             built = [
                 (branch, self._passed(frame, self._post(operator, "out", operator.name, branch)))
-                for branch, frame in self._sources[operator.name]
+                for branch, frame in read
             ]
         else:
             built = [

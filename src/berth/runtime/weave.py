@@ -197,8 +197,8 @@ class Weaver:
             branch = self._branches(operator)[0]
             apart = self.session.newSession()
             schemas = [self.shapes[sender].schema for sender in operator.inputs]
-            empty = [apart.createDataFrame([], schema) for schema in schemas]
-            stand_ins = [frame.repartition(len(branch.instances)) for frame in empty]
+            inputs = [apart.createDataFrame([], schema) for schema in schemas]
+            stand_ins = [frame.repartition(len(branch.instances)) for frame in inputs]
             check_stages(operator, self._worked(operator, branch, stand_ins))
 
     def _in_the_stream(self) -> list[str]:

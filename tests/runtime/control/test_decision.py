@@ -288,7 +288,7 @@ some_terms = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(slownesses, deaths), min_size=4, max_size=25), some_terms)
 def test_the_rules_hold_whatever_is_measured(
     measured: list[tuple[Slowness, frozenset[str]]], terms: Terms
@@ -321,7 +321,7 @@ def test_the_rules_hold_whatever_is_measured(
             home, upcoming = upcoming.to, next(following, None)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(slownesses, slownesses, st.integers(2, 3), st.integers(0, 1), st.sampled_from([0.0, 60.0]))
 def test_measurements_that_take_turns_dont_make_it_flap(
     one: Slowness, other: Slowness, confirmations: int, turn: int, cool_down: float

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 POSTS, TAGS = 300, ("#spark", "#berth", "#stream", "#rome", "#dublin", "#ok")
 MANY, FEW = 60, 4
 """Readings a second of the busy site and of the quiet one."""
-LONGEST_SECONDS, QUIET_SECONDS = 120.0, 6.0
+LONGEST_SECONDS, QUIET_SECONDS = 120.0, 5.0
 """For each step of the watch; and for batches that are still under way."""
 
 
@@ -56,21 +56,23 @@ def watch_edge_pipeline(folder: Path) -> None:
     command += ["--every", "6", "--confirmations", "1", "--cool-down", "12"]
     history = place / "history.jsonl"
     history.unlink(missing_ok=True)
-    process = _start_berth(command, {"READINGS": str(readings), "BOARD": str(board)})
-    try:
-        _await(history, {"started"}, 0.0, process, LONGEST_SECONDS)
-        with feed:
-            if _await(history, {"migrated"}, 0.0, process, LONGEST_SECONDS):
+    # the sensors don't wait for us
+    with feed:
+        process = _start_berth(command, {"READINGS": str(readings), "BOARD": str(board)})
+        try:
+            _await(history, {"started"}, 0.0, process)
+            if _await(history, {"migrated"}, 0.0, process):
                 out.print("the north gets quiet, the south gets busy", style="bold")
                 feed.turned = time.time()
-                _await(history, {"migrated"}, feed.turned, process, LONGEST_SECONDS)
+                _await(history, {"migrated"}, feed.turned, process)
                 time.sleep(QUIET_SECONDS)
-        # what is still under way
-        time.sleep(QUIET_SECONDS)
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        code = process.wait(120)
+            feed.stop()
+            # what is still under way
+            time.sleep(QUIET_SECONDS)
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            code = process.wait(120)
     if code:
         sys.exit(code)
     counted = sum(_last_values(board, "sensor", "readings").values())
@@ -80,11 +82,9 @@ def watch_edge_pipeline(folder: Path) -> None:
     out.print(f"Look at {place}/report.html and {place}/timeline.svg", soft_wrap=True)
 
 
-def _await(
-    history: Path, names: set[str], since: float, process: subprocess.Popen[bytes], seconds: float
-) -> bool:
+def _await(history: Path, names: set[str], since: float, process: subprocess.Popen[bytes]) -> bool:
     """Wait for an event of the watch that came later than a moment."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         if any(event["event"] in names and _seconds(event["time"]) > since for event in _events(history)):
             return True
@@ -118,6 +118,10 @@ class Feed(threading.Thread):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """No more readings."""
         self._done.set()
         self.join()
 

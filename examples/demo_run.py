@@ -65,7 +65,6 @@ def watch_edge_pipeline(folder: Path) -> None:
                 out.print("the north gets quiet, the south gets busy", style="bold")
                 feed.turned = time.time()
                 _await(history, {"migrated"}, feed.turned, process)
-                time.sleep(QUIET_SECONDS)
             feed.stop()
             # what is still under way
             time.sleep(QUIET_SECONDS)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from berth.files.lock import held
 from berth.model import BadInput
 from berth.pipeline.checks import Clock
 from berth.pipeline.digest import FAILURES, Digest, Digester
 from berth.pipeline.feed import FOLDERS, HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.feed_files import ignored_entries, telemetry_files
-from berth.files.lock import held
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.outages import INTERVALS, PIECES, Windows, edge_pieces, ends_of, pieces_of, with_next
 from berth.pipeline.publish import NOTHING, Counts, Summary, Target, newest_values, publish

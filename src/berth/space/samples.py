@@ -1,0 +1,115 @@
+"""Measured delays between pairs of nodes: what a latency space is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """One delay for each measured pair of different nodes, `first` below `second`, in the order of pairs."""
+
+    nodes: int
+    first: IndexArray
+    second: IndexArray
+    delay_ms: FloatArray
+    rejected: int = 0
+    """Samples that make no sense: NaN, infinite or negative delays, weights that are not above 0."""
+
+    @cached_property
+    def components(self) -> IndexArray:
+        """The island of every node, numbered by size (ties: by the smallest node): 0 is the largest.
+
+        No measured pair joins two islands, so that nothing is known of how they lie to each other.
+        """
+        pairs = csr_array(
+            (np.ones(len(self.first)), (self.first, self.second)), shape=(self.nodes, self.nodes)
+        )
+        _, labels = connected_components(pairs, directed=False)
+        _, smallest, sizes = np.unique(labels, return_index=True, return_counts=True)
+        rank = np.empty(len(sizes), dtype=np.intp)
+        rank[np.lexsort((smallest, -sizes))] = np.arange(len(sizes))
+        return np.asarray(rank[labels])
+
+    @cached_property
+    def measured(self) -> NDArray[np.bool_]:
+        """Whether a node is in any pair."""
+        known = np.zeros(self.nodes, dtype=bool)
+        known[self.first] = known[self.second] = True
+        return known
+
+
+def samples_from_pairs(
+    nodes: int,
+    senders: ArrayLike,
+    receivers: ArrayLike,
+    delay_ms: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> Samples:
+    """Samples from any list of measurements: links, probes or parts of a matrix.
+
+    All samples of a pair, of either direction, become one: their weighted mean. Samples of a node to itself
+    say nothing and are left out; what makes no sense is left out and counted. A delay of 0 is legal: both
+    nodes are at one place.
+
+    Args:
+        nodes: how many nodes there are.
+        senders: node numbers.
+        receivers: node numbers, aligned with `senders`.
+        delay_ms: one-way delays.
+        weights: how much each sample counts among those of its pair, for example how many were averaged.
+    """
+    here, there = np.asarray(senders, dtype=np.intp), np.asarray(receivers, dtype=np.intp)
+    delay = np.asarray(delay_ms, dtype=np.float64)
+    weight = np.ones(len(delay)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if len(here) and (min(here.min(), there.min()) < 0 or max(here.max(), there.max()) >= nodes):
+        raise ValueError(f"samples: a node's number is not in 0 to {nodes - 1}")
+    sensible = np.isfinite(delay) & (delay >= 0) & np.isfinite(weight) & (weight > 0)
+    rejected = int((~sensible).sum())
+    kept = sensible & (here != there)
+    here, there, delay, weight = here[kept], there[kept], delay[kept], weight[kept]
+    keys = np.minimum(here, there) * nodes + np.maximum(here, there)
+    pairs, group = np.unique(keys, return_inverse=True)
+    total = np.bincount(group, weight, len(pairs))
+    mean = np.bincount(group, weight * delay, len(pairs)) / total
+    return Samples(nodes, pairs // nodes, pairs % nodes, mean, rejected)
+
+
+def samples_from_matrix(delay_ms: FloatArray) -> Samples:
+    """Samples from a full matrix of one-way delays; NaN where nothing is known, which is no mistake.
+
+    Entries of both directions are averaged; the diagonal says nothing.
+    """
+    both = np.stack([delay_ms, delay_ms.T])
+    unknown = np.isnan(both)
+    wrong = ~unknown & ~((both >= 0) & np.isfinite(both))
+    good = ~unknown & ~wrong
+    count = good.sum(axis=0)
+    np.fill_diagonal(count, 0)
+    first, second = np.nonzero(np.triu(count))
+    total = np.where(good, both, 0.0).sum(axis=0)
+    np.fill_diagonal(wrong[0], False)
+    return Samples(
+        len(delay_ms), first, second, total[first, second] / count[first, second], int(wrong[0].sum())
+    )
+
+
+def joined(parts: Iterable[Samples]) -> Samples:
+    """Several sets of samples over the same nodes as one."""
+    listed = list(parts)
+    columns = [
+        np.concatenate([getattr(part, name) for part in listed]) for name in ("first", "second", "delay_ms")
+    ]
+    pooled = samples_from_pairs(listed[0].nodes, *columns)
+    rejected = sum(part.rejected for part in listed)
+    return Samples(pooled.nodes, pooled.first, pooled.second, pooled.delay_ms, rejected)

@@ -1,0 +1,265 @@
+"""Compiled searches in a k-d tree; compiled code of others can call them, too.
+
+Distances are rounded in the same way to a box and to the points in it, so the box is never farther than
+they are: what a search skips is never nearer than what it found, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from berth.space.kd_tree import Tree
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+DEEPEST = 130
+"""Room on a search's stack: two parts for each level of a tree of any size."""
+
+
+@njit(cache=True)
+def distance_to(points: FloatArray, place: int, point: FloatArray) -> float:
+    """Euclidean, from one of the points."""
+    squares = 0.0
+    for axis in range(len(point)):
+        squares += (points[place, axis] - point[axis]) ** 2
+    return math.sqrt(squares)
+
+
+@njit(cache=True)
+def _at_least(tree: Tree, part: int, point: FloatArray) -> float:
+    """No point of the part is nearer than this, its height included."""
+    squares = 0.0
+    for axis in range(len(point)):
+        if point[axis] < tree.low[part, axis]:
+            squares += (tree.low[part, axis] - point[axis]) ** 2
+        elif point[axis] > tree.high[part, axis]:
+            squares += (point[axis] - tree.high[part, axis]) ** 2
+    return float(math.sqrt(squares) + tree.least_height[part])
+
+
+@njit(cache=True)
+def _push_children(
+    tree: Tree, part: int, point: FloatArray, stack: IndexArray, bounds: FloatArray, size: int
+) -> int:
+    """Both halves of a part onto the stack, the nearer one on top; the new size of the stack."""
+    near, far = 2 * part + 1, 2 * part + 2
+    to_near, to_far = _at_least(tree, near, point), _at_least(tree, far, point)
+    if to_far < to_near:
+        near, far, to_near, to_far = far, near, to_far, to_near
+    stack[size], bounds[size] = far, to_far
+    stack[size + 1], bounds[size + 1] = near, to_near
+    return size + 2
+
+
+@njit(cache=True)
+def nearest_points(tree: Tree, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
+    """The numbers and distances of the `count` nearest, sorted by distance and number."""
+    count = min(count, len(tree.numbers))
+    numbers, distances = np.empty(max(count, 0), dtype=np.int64), np.empty(max(count, 0))
+    if count <= 0:
+        return numbers, distances
+    stack, bounds = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST)
+    stack[0], size, found = 0, 1, 0
+    bounds[0] = _at_least(tree, stack[0], point)
+    while size:
+        size -= 1
+        part = stack[size]
+        if found == count and bounds[size] > distances[0]:
+            continue
+        if 2 * part + 1 < len(tree.start):
+            size = _push_children(tree, part, point, stack, bounds, size)
+            continue
+        for place in range(tree.start[part], tree.stop[part]):
+            distance = distance_to(tree.points, place, point) + tree.heights[place]
+            number = tree.numbers[place]
+            if found < count:
+                _rise(numbers, distances, found, number, distance)
+                found += 1
+            elif distance < distances[0] or (distance == distances[0] and number < numbers[0]):
+                _sink(numbers, distances, count, number, distance)
+    for left in range(count - 1, 0, -1):
+        number, distance = numbers[left], distances[left]
+        numbers[left], distances[left] = numbers[0], distances[0]
+        _sink(numbers, distances, left, number, distance)
+    return numbers, distances
+
+
+@njit(cache=True)
+def nearest_of_many(tree: Tree, points: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
+    """The same for every row of `points`; where there are fewer, a row ends with -1 and infinity."""
+    numbers = np.full((len(points), count), -1, dtype=np.int64)
+    distances = np.full((len(points), count), np.inf)
+    for row in range(len(points)):
+        found, away = nearest_points(tree, points[row], count)
+        for place in range(len(found)):
+            numbers[row, place], distances[row, place] = found[place], away[place]
+    return numbers, distances
+
+
+@njit(cache=True)
+def _rise(numbers: IndexArray, distances: FloatArray, place: int, number: int, distance: float) -> None:
+    """Add to a heap, whose first entry is the farthest, at its end."""
+    while place:
+        above = (place - 1) // 2
+        if distances[above] > distance or (distances[above] == distance and numbers[above] > number):
+            break
+        numbers[place], distances[place] = numbers[above], distances[above]
+        place = above
+    numbers[place], distances[place] = number, distance
+
+
+@njit(cache=True)
+def _sink(numbers: IndexArray, distances: FloatArray, size: int, number: int, distance: float) -> None:
+    """Replace the first entry of a heap."""
+    place = 0
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        other = below + 1
+        if other < size and (
+            distances[other] > distances[below]
+            or (distances[other] == distances[below] and numbers[other] > numbers[below])
+        ):
+            below = other
+        if distances[below] < distance or (distances[below] == distance and numbers[below] < number):
+            break
+        numbers[place], distances[place] = numbers[below], distances[below]
+        place = below
+    numbers[place], distances[place] = number, distance
+
+
+@njit(cache=True)
+def nearest_with_room(
+    tree: Tree, point: FloatArray, room: FloatArray, demand: FloatArray, allowed: BoolArray
+) -> int:
+    """The nearest point that is allowed and has room for a demand of every resource; -1 if none has.
+
+    Room [numbers, resources] and `allowed` are by the points' own numbers, and read as they are now.
+    """
+    best, least = -1, np.inf
+    if len(tree.numbers) == 0:
+        return best
+    stack, bounds = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST)
+    stack[0], size = 0, 1
+    bounds[0] = _at_least(tree, stack[0], point)
+    while size:
+        size -= 1
+        part = stack[size]
+        if bounds[size] > least:
+            continue
+        if 2 * part + 1 < len(tree.start):
+            size = _push_children(tree, part, point, stack, bounds, size)
+            continue
+        for place in range(tree.start[part], tree.stop[part]):
+            distance = distance_to(tree.points, place, point) + tree.heights[place]
+            number = tree.numbers[place]
+            if distance > least or (distance == least and best >= 0 and number > best):
+                continue
+            if allowed[number] and _fits(room, number, demand):
+                best, least = number, distance
+    return best
+
+
+@njit(cache=True)
+def _fits(room: FloatArray, number: int, demand: FloatArray) -> bool:
+    for resource in range(len(demand)):  # noqa: SIM110 - all() over a generator isn't compiled
+        if room[number, resource] < demand[resource]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def points_between(
+    tree: Tree, point: FloatArray, nearer: float, radius: float
+) -> tuple[IndexArray, FloatArray]:
+    """The numbers and distances, unsorted, of what lies from `nearer` to `radius` away."""
+    numbers, distances = np.empty(64, dtype=np.int64), np.empty(64)
+    found = 0
+    stack = np.empty(DEEPEST, dtype=np.int64)
+    stack[0], size = 0, 1
+    while size:
+        size -= 1
+        part = stack[size]
+        if not _at_least(tree, part, point) <= radius:
+            continue
+        if 2 * part + 1 < len(tree.start):
+            stack[size], stack[size + 1] = 2 * part + 2, 2 * part + 1
+            size += 2
+            continue
+        for place in range(tree.start[part], tree.stop[part]):
+            distance = distance_to(tree.points, place, point) + tree.heights[place]
+            if nearer <= distance <= radius:
+                if found == len(numbers):
+                    numbers, distances = _longer(numbers), _longer(distances)
+                numbers[found], distances[found] = tree.numbers[place], distance
+                found += 1
+    return numbers[:found], distances[:found]
+
+
+@njit(cache=True)
+def _longer(values: NDArray[Any]) -> NDArray[Any]:
+    """The same values with as much free room behind them."""
+    longer = np.empty(2 * len(values), dtype=values.dtype)
+    for place in range(len(values)):
+        longer[place] = values[place]
+    return longer
+
+
+@njit(cache=True)
+def points_in_ellipse(tree: Tree, first: FloatArray, second: FloatArray, length: float) -> IndexArray:
+    """The numbers, unsorted, of what has distances to both foci of at most `length` in sum."""
+    numbers = np.empty(64, dtype=np.int64)
+    found = 0
+    low, high = _ellipse_box(first, second, length)
+    stack = np.empty(DEEPEST, dtype=np.int64)
+    stack[0], size = 0, 1
+    while size:
+        size -= 1
+        part = stack[size]
+        if _apart(tree, part, low, high):
+            continue
+        if 2 * part + 1 < len(tree.start):
+            stack[size], stack[size + 1] = 2 * part + 2, 2 * part + 1
+            size += 2
+            continue
+        for place in range(tree.start[part], tree.stop[part]):
+            legs = distance_to(tree.points, place, first) + distance_to(tree.points, place, second)
+            if legs + 2.0 * tree.heights[place] <= length:
+                if found == len(numbers):
+                    numbers = _longer(numbers)
+                numbers[found] = tree.numbers[place]
+                found += 1
+    return numbers[:found]
+
+
+@njit(cache=True)
+def _apart(tree: Tree, part: int, low: FloatArray, high: FloatArray) -> bool:
+    """Whether a part of the tree has nothing in common with a box."""
+    for axis in range(len(low)):
+        if tree.low[part, axis] > high[axis] or tree.high[part, axis] < low[axis]:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _ellipse_box(first: FloatArray, second: FloatArray, length: float) -> tuple[FloatArray, FloatArray]:
+    """The ellipse's bounding box, a hair larger than rounding could make it too small."""
+    squares = 0.0
+    for axis in range(len(first)):
+        squares += (second[axis] - first[axis]) ** 2
+    focal = math.sqrt(squares)
+    share = min(focal / length, 1.0) if length > 0.0 else 1.0
+    low, high = np.empty_like(first), np.empty_like(first)
+    for axis in range(len(first)):
+        along = ((second[axis] - first[axis]) / focal) ** 2 if focal > 0.0 else 0.0
+        half = length / 2.0 * math.sqrt(along + (1.0 - share**2) * (1.0 - along))
+        slack = 1e-9 * (length + abs(first[axis]) + abs(second[axis]))
+        centre = first[axis] + (second[axis] - first[axis]) / 2.0
+        low[axis], high[axis] = centre - half - slack, centre + half + slack
+    return low, high

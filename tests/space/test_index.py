@@ -1,0 +1,189 @@
+"""The index of the latency space, against a look at every node."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from berth.space.index import SpaceIndex
+from berth.space.kd_tree import LEAF
+
+FloatArray = NDArray[np.float64]
+
+
+class Nodes:
+    """Positions on a coarse grid, so that ties and nodes at one place are common; some have none."""
+
+    def __init__(self, count: int, dimensions: int, seed: int, high: bool, blank: float) -> None:
+        self.random = np.random.default_rng(seed)
+        scale = self.random.choice([2.0, 6.0, 50.0])
+        self.positions = np.round(self.random.normal(0.0, scale, (count, dimensions)))
+        self.positions[self.random.random(count) < blank] = self.random.choice([np.nan, np.inf])
+        self.heights = np.round(self.random.exponential(5.0, count)) if high else np.zeros(count)
+        self.index = SpaceIndex(self.positions, self.heights if high else None)
+        self.point = self.some_point()
+
+    def some_point(self) -> FloatArray:
+        return np.round(self.random.normal(0.0, 10.0, self.positions.shape[1]), self.random.integers(0, 2))
+
+    def distances(self, point: FloatArray) -> FloatArray:
+        squares = np.zeros(len(self.positions))
+        with np.errstate(invalid="ignore"):
+            for axis, value in enumerate(point):
+                squares += (self.positions[:, axis] - value) ** 2
+        known = np.isfinite(self.positions).all(axis=1)
+        return np.where(known, np.sqrt(squares) + self.heights, np.nan)
+
+    def by_distance(self, point: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+        away = self.distances(point)
+        order = np.lexsort((np.arange(len(away)), away))[: np.isfinite(away).sum()]
+        return order, away[order]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    """Compiling takes seconds, once: hypothesis would call its inputs slow."""
+    index, everywhere = SpaceIndex([[0.0]]), np.ones(1, dtype=bool)
+    index.nearest_where([0.0], lambda numbers: numbers < 0)
+    index.nearest_with_room([0.0], np.zeros((1, 0)), np.zeros(0), everywhere)
+    index.nearest_many([[0.0]], 1)
+    index.within([0.0], 1.0)
+    index.in_ellipse([0.0], [0.0], 1.0)
+
+
+usual = settings(max_examples=80, derandomize=True, deadline=None, database=None)
+nodes = st.builds(
+    Nodes,
+    count=st.integers(0, 10 * LEAF),
+    dimensions=st.integers(1, 6),
+    seed=st.integers(0, 2**32),
+    high=st.booleans(),
+    blank=st.sampled_from([0.0, 0.0, 0.3, 1.0]),
+)
+
+
+@usual
+@given(nodes, st.integers(0, 12 * LEAF))
+def test_nearest(given_nodes: Nodes, count: int) -> None:
+    numbers, distances = given_nodes.index.nearest(given_nodes.point, count)
+    expected, away = given_nodes.by_distance(given_nodes.point)
+    assert numbers.tolist() == expected[:count].tolist()
+    assert distances.tolist() == away[:count].tolist()
+
+
+@usual
+@given(nodes, st.integers(0, 5), st.integers(0, 30))
+def test_nearest_of_many_points(given_nodes: Nodes, points: int, count: int) -> None:
+    rows = np.array([given_nodes.some_point() for _ in range(points)])
+    rows = rows.reshape(points, given_nodes.index.dimensions)
+    numbers, distances = given_nodes.index.nearest_many(rows, count)
+    assert numbers.shape == distances.shape == (points, count)
+    for row, point in enumerate(rows):
+        expected, away = given_nodes.index.nearest(point, count)
+        assert numbers[row].tolist() == expected.tolist() + [-1] * (count - len(expected))
+        assert distances[row].tolist() == away.tolist() + [np.inf] * (count - len(expected))
+
+
+@usual
+@given(nodes, st.sampled_from([0.0, 0.02, 0.3, 1.0]))
+def test_nearest_that_is_accepted(given_nodes: Nodes, share: float) -> None:
+    free = given_nodes.random.random(len(given_nodes.positions)) < share
+    asked: list[int] = []
+
+    def accepted(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        asked.extend(numbers.tolist())
+        return np.asarray(free[numbers])
+
+    order, _ = given_nodes.by_distance(given_nodes.point)
+    expected = next((int(node) for node in order if free[node]), -1)
+    assert given_nodes.index.nearest_where(given_nodes.point, accepted) == expected
+    assert len(asked) == len(set(asked)), "no node is asked twice"
+    room = np.where(free, 2.0, 1.0)[:, None]
+    assert given_nodes.index.nearest_with_room(given_nodes.point, room, np.array([2.0])) == expected
+    none = np.zeros((len(free), 0))
+    assert given_nodes.index.nearest_with_room(given_nodes.point, none, np.zeros(0), free) == expected
+
+
+@usual
+@given(nodes, st.sampled_from([-1.0, 0.0, 3.0, 5.0, 12.5, np.inf]))
+def test_within(given_nodes: Nodes, radius: float) -> None:
+    order, away = given_nodes.by_distance(given_nodes.point)
+    found = given_nodes.index.within(given_nodes.point, radius)
+    assert found.tolist() == order[away <= radius].tolist()
+
+
+@usual
+@given(nodes, st.sampled_from([0.0, 0.5, 1.0, 1.0 + 1e-15, 1.5, 4.0, np.inf]), st.booleans())
+def test_in_ellipse(given_nodes: Nodes, stretch: float, one_focus: bool) -> None:
+    first = given_nodes.some_point()
+    second = first if one_focus else given_nodes.some_point()
+    focal = max(float(np.sqrt(((first - second) ** 2).sum())), 1.0 if stretch == np.inf else 0.0)
+    length = focal * stretch if focal else stretch
+    legs = given_nodes.distances(first) + given_nodes.distances(second)
+    sure = np.abs(legs - length) > 1e-9
+    found = np.zeros(len(legs), dtype=bool)
+    numbers = given_nodes.index.in_ellipse(first, second, length)
+    found[numbers] = True
+    assert numbers.tolist() == sorted(set(numbers.tolist()))
+    assert (found == (legs <= length))[sure | np.isnan(legs) | np.isinf(length)].all()
+
+
+def test_an_ellipse_with_a_point_on_its_edge() -> None:
+    index = SpaceIndex([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [4.0, 0.0], [0.0, 4.1]])
+    assert index.in_ellipse([-3.0, 0.0], [3.0, 0.0], 10.0).tolist() == [0, 1, 2, 3]
+    assert index.in_ellipse([0.0, 0.0], [4.0, 0.0], 4.0).tolist() == [0, 1, 3]
+    assert index.in_ellipse([0.0, 0.0], [4.0, 0.0], 3.9).tolist() == []
+    assert index.in_ellipse([0.0, 4.0], [0.0, 4.0], 0.0).tolist() == [2]
+
+
+def test_heights_decide() -> None:
+    index = SpaceIndex([[0.0], [1.0], [-3.0]], heights=[9.0, 2.0, 0.0])
+    numbers, distances = index.nearest([0.0], 3)
+    assert numbers.tolist() == [1, 2, 0]
+    assert distances.tolist() == [3.0, 3.0, 9.0]
+    assert index.within([0.0], 3.0).tolist() == [1, 2]
+    assert index.in_ellipse([0.0], [2.0], 6.0).tolist() == [1]
+
+
+def test_room_may_change_between_searches() -> None:
+    index = SpaceIndex(np.arange(40.0)[:, None])
+    room = np.ones(40)
+    taken = []
+    for _ in range(41):
+        taken.append(index.nearest_where([0.0], lambda numbers: room[numbers] >= 1.0))
+        room[taken[-1]] = 0.0
+    assert taken == [*range(40), -1]
+
+
+def test_many_nodes_at_one_place_and_one_far_away() -> None:
+    positions = np.zeros((200, 3))
+    positions[77] = 1e6
+    index = SpaceIndex(positions)
+    assert index.nearest([0.0, 0.0, 0.0], 3)[0].tolist() == [0, 1, 2]
+    assert index.nearest_where([0.0, 0.0, 0.0], lambda numbers: numbers == 77) == 77
+    assert index.nearest_where([0.0, 0.0, 0.0], lambda numbers: numbers == 150) == 150
+
+
+def test_one_node_and_none() -> None:
+    assert SpaceIndex([[3.0, 4.0]]).nearest([0.0, 0.0], 2)[1].tolist() == [5.0]
+    assert len(SpaceIndex(np.zeros((0, 2)))) == 0
+    assert len(SpaceIndex([[1.0, np.nan]])) == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: SpaceIndex([1.0, 2.0]), "positions"),
+        (lambda: SpaceIndex([[1.0], [2.0]], [0.0]), "heights"),
+        (lambda: SpaceIndex([[1.0]], [-1.0]), "heights"),
+        (lambda: SpaceIndex([[1.0]]).nearest([1.0, 2.0], 1), "point"),
+        (lambda: SpaceIndex([[1.0]]).nearest([np.nan], 1), "point"),
+        (lambda: SpaceIndex([[1.0]]).nearest_many([[1.0, 2.0]], 1), "points"),
+    ],
+)
+def test_what_can_not_be_asked(wrong: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}: "):
+        wrong()

@@ -14,6 +14,7 @@ BUILT_IN = {
     "odp": "berth.policies.odp:Odp",
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
+    "t-storm": "berth.policies.t_storm:TStorm",
 }
 DEFAULT = "odp"
 ALIASES = {"auto": DEFAULT}

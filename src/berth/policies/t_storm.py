@@ -1,0 +1,189 @@
+"""T-Storm (Xu et al.; card 1.11): executors by descending traffic, each where it adds least between nodes.
+
+Rates are observed while the application runs: round robin places it first, and every round replaces the
+whole placement by a best fit to what was observed so far. On exact rates every round finds the same; a
+second round differs where the first one's rates were noisy (erratum E0.9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import ceil, isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation import METRIC_BY_NAME, Setting, Situation
+from berth.evaluation.feasibility import TOLERANCE
+from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.situation import assignment_of
+from berth.model import BadInput, Plan
+from berth.policies.downloads import choose_downloads
+from berth.policies.policy import About, Answer, NoParameters, Task
+from berth.policies.round_robin import RoundRobin
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class TStormParameters:
+    """What users may set."""
+
+    rounds: int = field(default=2, metadata={"help": "how often executors are reassigned, at most"})
+    gamma: float | None = field(
+        default=None,
+        metadata={"help": "at most ceil(gamma x executors / nodes) of an application on a node; none: any"},
+    )
+    noise: float = field(
+        default=0.0, metadata={"help": "standard deviation of observed rates, relative to the true ones"}
+    )
+    alpha: float = field(
+        default=0.5, metadata={"help": "weight of the newest observation in the moving average of rates"}
+    )
+    period_s: float = field(
+        default=300.0, metadata={"help": "seconds between rounds; only tells the rounds' times in the trace"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1:
+            raise ValueError(f"rounds: {self.rounds} is below 1")
+        if self.gamma is not None and not (self.gamma > 0 and isfinite(self.gamma)):
+            raise ValueError(f"gamma: {self.gamma} is not above 0; none turns it off")
+        if not (self.noise >= 0 and isfinite(self.noise)):
+            raise ValueError(f"noise: {self.noise} is not 0 or above")
+        if not 0 < self.alpha <= 1:
+            raise ValueError(f"alpha: {self.alpha} is not above 0 and up to 1")
+        if not (self.period_s > 0 and isfinite(self.period_s)):
+            raise ValueError(f"period_s: {self.period_s} is not above 0")
+
+
+class TStorm:
+    """Best fit by traffic, in rounds."""
+
+    about = About(
+        name="t-storm",
+        paper="Xu et al., T-Storm (ICDCS 2014), as compared with in 000",
+        optimises="traffic",
+        holds="candidates, hosts, 'where' rules and capacities",
+    )
+    parameters = TStormParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Reassign all executors in every round; on exact rates the second one only confirms the first."""
+        parameters: TStormParameters = task.parameters
+        _check_rates(task)
+        goal = Goal({"traffic": 1.0})
+        fit = BestFit(task.setting, parameters.gamma)
+        nodes = _first_nodes(task)
+        start = _traffic(task.setting, nodes)
+        traffic: list[float | None] = []
+        migrations: list[int] = []
+        for rates in _observed(task.setting.graph.pair_rate, parameters, task.seed):
+            placed = fit.place(rates)
+            if isinstance(placed, str):
+                reason = f"round {len(migrations) + 1}: {placed}"
+                return Answer("unknown", goal=goal, reason=reason)
+            migrations.append(int(((nodes >= 0) & (nodes != placed)).sum()))
+            traffic.append(_traffic(task.setting, placed))
+            repeated = parameters.noise == 0 and len(migrations) > 1
+            nodes = placed
+            if repeated or task.budget.over:
+                break
+        trace = {
+            "rounds": len(migrations),
+            "migrations": sum(migrations),
+            "migrations_per_round": migrations,
+            "traffic_at_start": start,
+            "traffic_per_round": traffic,
+            "round_times_s": [parameters.period_s * (number + 1) for number in range(len(migrations))],
+        }
+        return Answer("feasible", nodes, goal, trace=trace, downloads=choose_downloads(task.setting, nodes))
+
+
+class BestFit:
+    """Puts executors, in the order of their traffic, where they add least to what crosses between nodes."""
+
+    def __init__(self, setting: Setting, gamma: float | None) -> None:
+        self._graph, self._network = setting.graph, setting.problem.network
+        graph, count = self._graph, len(self._network.nodes)
+        self._demand = np.array([graph.demand(name) for name in graph.resources]).reshape(-1, len(graph))
+        self._capacity = np.array([self._network.capacity(name) for name in graph.resources])
+        self._capacity = self._capacity.reshape(-1, count)
+        sizes = np.bincount(graph.application_of)
+        most = [ceil(gamma * size / len(self._network.hosting)) if gamma else len(graph) for size in sizes]
+        self._most = np.array(most)
+        self._fixed = np.array([len(graph.allowed_nodes[k]) <= 1 for k in graph.operator_of.tolist()])
+        # Every pair from both of its ends, sorted by the executor at this end.
+        this_end = np.concatenate([graph.pair_sender, graph.pair_receiver])
+        self._pair_of_end = np.argsort(this_end, kind="stable")
+        self._other_end = np.concatenate([graph.pair_receiver, graph.pair_sender])[self._pair_of_end]
+        self._first_end = np.searchsorted(this_end[self._pair_of_end], np.arange(len(graph) + 1))
+
+    def place(self, rates: FloatArray) -> IndexArray | str:
+        """The node of every executor by these rates of pairs; a text that says why there is none."""
+        graph, count = self._graph, len(self._network.nodes)
+        nodes = np.full(len(graph), -1, dtype=np.intp)
+        room = self._capacity.copy()
+        hosted = np.zeros((len(self._most), count), dtype=np.intp)
+        rate = np.concatenate([rates, rates])[self._pair_of_end]
+        for number in self._order(rates):
+            allowed = graph.allowed_nodes[graph.operator_of[number]]
+            demand, here = self._demand[:, number], hosted[graph.application_of[number]]
+            fits = (demand[:, None] <= room[:, allowed] * (1 + TOLERANCE) + 1e-12).all(axis=0)
+            if not self._fixed[number]:
+                fits &= here[allowed] < self._most[graph.application_of[number]]
+            free = allowed[fits]
+            if len(free) == 0:
+                return f"stuck at {graph.names[number]}: no node that may host it has room"
+            ends = slice(self._first_end[number], self._first_end[number + 1])
+            there = nodes[self._other_end[ends]]
+            kept = np.bincount(there[there >= 0], rate[ends][there >= 0], minlength=count)[free]
+            # What stays on a node doesn't cross: the most kept is the least added.
+            best = free[kept >= kept.max() * (1 - TOLERANCE)]
+            nodes[number] = chosen = best[np.argmax(here[best] > 0)]
+            room[:, chosen] -= demand
+            here[chosen] += 1
+        return nodes
+
+    def _order(self, rates: FloatArray) -> list[int]:
+        """Who has no choice first, so that nobody takes its room; then by traffic, the most first."""
+        graph, count = self._graph, len(self._graph)
+        total = np.bincount(graph.pair_sender, rates, count) + np.bincount(graph.pair_receiver, rates, count)
+        numbers: list[int] = np.lexsort((np.arange(count), -total, ~self._fixed)).tolist()
+        return numbers
+
+
+def _check_rates(task: Task) -> None:
+    mistakes = list(goal_mistakes(replace(task.problem, objective={"traffic": 1.0})))
+    if mistakes:
+        raise BadInput([line.replace("objective.traffic", "--policy t-storm", 1) for line in mistakes])
+
+
+def _first_nodes(task: Task) -> IndexArray:
+    """Where executors run while rates are observed: the previous plan, else round robin; -1: not yet."""
+    if task.setting.previous_nodes is not None:
+        return task.setting.previous_nodes
+    dealt = RoundRobin().solve(replace(task, parameters=NoParameters())).nodes
+    return np.full(len(task.setting.graph), -1, dtype=np.intp) if dealt is None else dealt
+
+
+def _observed(true_rates: FloatArray, parameters: TStormParameters, seed: int) -> Iterator[FloatArray]:
+    """The moving average of observed rates at every round."""
+    generator = np.random.default_rng(seed)
+    average = None
+    for _ in range(parameters.rounds):
+        seen = true_rates
+        if parameters.noise > 0:
+            factors = 1.0 + parameters.noise * generator.standard_normal(len(true_rates))
+            seen = true_rates * np.maximum(factors, 0.0)
+        average = seen if average is None else parameters.alpha * seen + (1 - parameters.alpha) * average
+        yield average
+
+
+def _traffic(setting: Setting, nodes: IndexArray) -> float | None:
+    """What crosses between nodes, by the judge; None where an executor has no node that is still there."""
+    if (nodes < 0).any() or (nodes >= len(setting.problem.network.nodes)).any():
+        return None
+    return METRIC_BY_NAME["traffic"].value(Situation(setting, Plan(assignment_of(setting.problem, nodes))))

@@ -1,0 +1,142 @@
+"""What is placed in the latency space: units of instances, joined by the streams between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.goal import goal_mistakes
+from berth.model import Apart, BadInput, Problem, Together
+from berth.policies.latency_space.network import NetworkFacts
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class UnitGraph:
+    """Units (an instance, or instances that must be together) and what flows between them.
+
+    The neighbours of unit k are `neighbours[offsets[k] : offsets[k + 1]]`; aligned with these are the
+    bytes per second that it sends to each (`forward`) and receives from it (`backward`).
+    """
+
+    unit_of: IndexArray
+    """The unit of every instance."""
+    first: IndexArray
+    """Every unit's first instance."""
+    fixed: IndexArray
+    """The only node that may host a unit; -1: it has a choice, or none at all."""
+    allowed: list[IndexArray | None]
+    """The nodes that may host each unit, in order; None: every node that hosts."""
+    offsets: IndexArray
+    neighbours: IndexArray
+    forward: FloatArray
+    backward: FloatArray
+    sends: BoolArray
+    """Whether there is a stream to the neighbour, even if it carries nothing."""
+    receives: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.fixed)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Bytes per second both ways."""
+        return self.forward + self.backward
+
+
+def unit_graph(problem: Problem, facts: NetworkFacts) -> UnitGraph:
+    """The units of a problem.
+
+    Raises:
+        BadInput: a stream's rate is not known.
+    """
+    graph = problem.instances
+    _check_rates(problem)
+    unit_of = _units(problem)
+    first = np.unique(unit_of, return_index=True)[1] if unit_of is not None else np.arange(len(graph))
+    ends = (graph.pair_sender, graph.pair_receiver)
+    if unit_of is None:
+        unit_of = first
+    else:
+        ends = (unit_of[ends[0]], unit_of[ends[1]])
+    streams = _adjacency(len(first), *ends, graph.pair_rate)
+    allowed = _allowed(problem, facts, unit_of, len(first))
+    fixed = np.array(
+        [-1 if nodes is None or len(nodes) != 1 else nodes[0] for nodes in allowed], dtype=np.intp
+    )
+    return UnitGraph(unit_of, first, fixed, allowed, *streams)
+
+
+def _check_rates(problem: Problem) -> None:
+    if np.isnan(problem.instances.stream_rate).any():
+        raise BadInput(list(goal_mistakes(replace(problem, objective={"network_usage": 1.0}))))
+
+
+def _units(problem: Problem) -> IndexArray | None:
+    """The unit of every instance, numbered by first instances; None where each is one of its own."""
+    graph = problem.instances
+    groups = [
+        [graph.operator_index[f"{application.name}/{name}"] for name in rule.operators]
+        for application in problem.applications
+        for rule in application.rules
+        if isinstance(rule, Together)
+    ]
+    if not groups:
+        return None
+    label = np.arange(len(graph))
+    for operators in groups:
+        numbers = np.concatenate([np.array(graph.operators[number].instances) for number in operators])
+        joined = np.isin(label, label[numbers])
+        label[joined] = label[joined].min()
+    return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
+
+
+def _adjacency(
+    size: int, sender: IndexArray, receiver: IndexArray, rate: FloatArray
+) -> tuple[IndexArray, IndexArray, FloatArray, FloatArray, BoolArray, BoolArray]:
+    """Offsets and neighbours of every unit, the rates to and from them, and whether streams go each way."""
+    apart = sender != receiver
+    sender, receiver, rate = sender[apart], receiver[apart], rate[apart]
+    keys = np.concatenate([sender * size + receiver, receiver * size + sender])
+    found, group = np.unique(keys, return_inverse=True)
+    nothing = np.zeros(len(rate))
+    forward: FloatArray = np.bincount(group, np.concatenate([rate, nothing]), len(found)).astype(np.float64)
+    backward: FloatArray = np.bincount(group, np.concatenate([nothing, rate]), len(found)).astype(np.float64)
+    half = len(rate)
+    sends, receives = np.zeros(len(found), dtype=bool), np.zeros(len(found), dtype=bool)
+    sends[group[:half]] = True
+    receives[group[half:]] = True
+    offsets = np.searchsorted(found, np.arange(size + 1) * size).astype(np.intp)
+    return offsets, np.asarray(found % max(size, 1), dtype=np.intp), forward, backward, sends, receives
+
+
+def _allowed(
+    problem: Problem, facts: NetworkFacts, unit_of: IndexArray, count: int
+) -> list[IndexArray | None]:
+    """The nodes that may host each unit: what all its operators allow."""
+    graph = problem.instances
+    allowed: list[IndexArray | None] = [None] * count
+    ruled = any(
+        not isinstance(rule, Together | Apart)
+        for application in problem.applications
+        for rule in application.rules
+    )
+    seen = set()
+    for unit, operator in zip(unit_of.tolist(), graph.operator_of.tolist(), strict=True):
+        candidates = graph.operators[operator].operator.candidates
+        if (candidates is None and not ruled) or (unit, operator) in seen:
+            continue
+        seen.add((unit, operator))
+        nodes = graph.allowed_nodes[operator] if ruled else facts.hosting_among(candidates or ())
+        if candidates is None and len(nodes) == facts.hosting_count:
+            continue
+        before = allowed[unit]
+        allowed[unit] = nodes if before is None else np.intersect1d(before, nodes)
+    if facts.hosting_count == 1 or facts.hosting_count == 0:
+        allowed = [facts.hosting if nodes is None else nodes for nodes in allowed]
+    return allowed

@@ -1,0 +1,131 @@
+"""Who may take a unit: nodes that host it, have room for it and reach its neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.model import Problem
+from berth.policies.latency_space.graph import UnitGraph
+from berth.policies.latency_space.network import NetworkFacts
+from berth.space.network_space import Space
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+NEAR = 16
+"""As many of the nearest nodes are looked at first."""
+
+
+class NoHostError(Exception):
+    """A unit that no node can take; its text is the reason."""
+
+
+class Hosts:
+    """The nodes during one solve: where units are, and what room is left."""
+
+    def __init__(
+        self, problem: Problem, graph: UnitGraph, facts: NetworkFacts, space: Space, most: int | None = None
+    ) -> None:
+        self._problem = problem
+        self._graph = graph
+        self._space = space
+        self.hosting = facts.hosts
+        self.middle = facts.middle(space)
+        instances = problem.instances
+        resources = tuple(instances.resources)
+        processors = any(
+            application.throughput_per_s is not None and any(item.work_ms for item in application.operators)
+            for application in problem.applications
+        )
+        self.room = facts.room(resources, processors, most)
+        """What is left at every node [nodes, resources]."""
+        self.demand = self._demands(resources, processors, most)
+        self.node = np.full(len(graph), -1, dtype=np.intp)
+        """Where every unit is; -1: nowhere yet."""
+        self._delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
+
+    def _demands(self, resources: tuple[str, ...], processors: bool, most: int | None) -> FloatArray:
+        graph, instances = self._graph, self._problem.instances
+        columns = [instances.demand(name) for name in resources]
+        if processors:
+            columns.append(np.nan_to_num(instances.throughput_share) * instances.work_ms / 1000.0)
+        if most is not None:
+            # Pinned ones run nothing in this model.
+            columns.append((graph.fixed[graph.unit_of] < 0).astype(np.float64))
+        if not columns:
+            return np.zeros((len(graph), 0))
+        return np.stack([np.bincount(graph.unit_of, column, len(graph)) for column in columns], axis=1)
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether every node that hosts takes everything."""
+        return self.room.shape[1] == 0 and self._delays is None
+
+    def put(self, unit: int, node: int) -> None:
+        """Place a unit, or move it."""
+        if self.node[unit] >= 0:
+            self.room[self.node[unit]] += self.demand[unit]
+        self.node[unit] = node
+        self.room[node] -= self.demand[unit]
+
+    def fits(self, unit: int, nodes: IndexArray) -> BoolArray:
+        """Which nodes have room for a unit and may host it, streams aside."""
+        fitting = self.hosting[nodes]
+        allowed = self._graph.allowed[unit]
+        if allowed is not None:
+            fitting = fitting & np.isin(nodes, allowed)
+        if self.room.shape[1]:
+            fitting = fitting & (self.room[nodes] >= self.demand[unit]).all(axis=1)
+        return np.asarray(fitting)
+
+    def reaches(self, unit: int, nodes: IndexArray) -> BoolArray:
+        """Which nodes can exchange the unit's streams with the neighbours that have a place already."""
+        reached = np.ones(len(nodes), dtype=bool)
+        if self._delays is None:
+            return reached
+        graph = self._graph
+        span = slice(graph.offsets[unit], graph.offsets[unit + 1])
+        there = self.node[graph.neighbours[span]]
+        placed = there >= 0
+        sends, receives = graph.sends[span], graph.receives[span]
+        for other in np.unique(there[placed & sends]).tolist():
+            reached &= ~np.isnan(self._delays[nodes, other])
+        for other in np.unique(there[placed & receives]).tolist():
+            reached &= ~np.isnan(self._delays[other, nodes])
+        return reached
+
+    def near(self, unit: int, place: FloatArray, count: int = NEAR) -> IndexArray:
+        """The nearest nodes to a place, of those that may ever host the unit (rooms aside)."""
+        allowed = self._graph.allowed[unit]
+        if allowed is None:
+            return np.asarray(self._space.index.nearest(place, count)[0], dtype=np.intp)
+        square = ((self._space.coordinates.positions[allowed] - place) ** 2).sum(axis=1)
+        return np.asarray(allowed[np.argsort(square, kind="stable")[:count]])
+
+    def nearest(self, unit: int, place: FloatArray) -> int:
+        """The nearest node that takes a unit; one that doesn't reach its neighbours only if no other does.
+
+        Raises:
+            NoHostError: no node that may host it has room.
+        """
+        for accepted in (
+            lambda nodes: self.fits(unit, nodes) & self.reaches(unit, nodes),
+            lambda nodes: self.fits(unit, nodes),
+        ):
+            found = self._nearest_where(unit, place, accepted)
+            if found >= 0:
+                return found
+            if self._delays is None:
+                break
+        name = self._problem.instances.names[self._graph.first[unit]]
+        raise NoHostError(f"stuck at {name}: no node that may host it has room")
+
+    def _nearest_where(self, unit: int, place: FloatArray, accepted: object) -> int:
+        allowed = self._graph.allowed[unit]
+        if allowed is None:
+            return self._space.index.nearest_where(place, accepted)  # type: ignore[arg-type]
+        nodes = self.near(unit, place, len(allowed))
+        fitting = np.flatnonzero(accepted(nodes))  # type: ignore[operator]
+        return int(nodes[fitting[0]]) if len(fitting) else -1

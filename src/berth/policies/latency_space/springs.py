@@ -1,0 +1,134 @@
+"""Springs between operators (SBON, card 1.5): every stream pulls with its rate x the distance."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@njit(cache=True)
+def anchored_units(
+    offsets: IndexArray, neighbours: IndexArray, weights: FloatArray, held: BoolArray
+) -> BoolArray:
+    """Which units hang together with a held one over streams that carry something."""
+    size = len(offsets) - 1
+    reached = held.copy()
+    waiting = np.empty(size, dtype=np.intp)
+    count = 0
+    for unit in range(size):
+        if held[unit]:
+            waiting[count] = unit
+            count += 1
+    while count:
+        count -= 1
+        unit = waiting[count]
+        for at in range(offsets[unit], offsets[unit + 1]):
+            other = neighbours[at]
+            if weights[at] > 0.0 and not reached[other]:
+                reached[other] = True
+                waiting[count] = other
+                count += 1
+    return reached
+
+
+@njit(cache=True)
+def at_rest(
+    offsets: IndexArray,
+    neighbours: IndexArray,
+    weights: FloatArray,
+    moving: IndexArray,
+    positions: FloatArray,
+    tolerance: float,
+    rounds: int,
+) -> int:
+    """Bring units to where their springs are at rest, one after another; other units stay where they are.
+
+    Every moving unit has a stream that carries something. Returns the rounds; it ends when no unit moves
+    farther than the tolerance.
+    """
+    dimensions = positions.shape[1]
+    place = np.empty(dimensions)
+    for number in range(rounds):
+        farthest = 0.0
+        for unit in moving:
+            place[:] = 0.0
+            total = 0.0
+            for at in range(offsets[unit], offsets[unit + 1]):
+                total += weights[at]
+                for axis in range(dimensions):
+                    place[axis] += weights[at] * positions[neighbours[at], axis]
+            square = 0.0
+            for axis in range(dimensions):
+                place[axis] /= total
+                square += (place[axis] - positions[unit, axis]) ** 2
+                positions[unit, axis] = place[axis]
+            farthest = max(farthest, math.sqrt(square))
+        if farthest <= tolerance:
+            return number + 1
+    return rounds
+
+
+@njit(cache=True)
+def relax(
+    offsets: IndexArray,
+    neighbours: IndexArray,
+    weights: FloatArray,
+    moving: IndexArray,
+    positions: FloatArray,
+    pace: float,
+    threshold: float,
+    most_rounds: int,
+    free: BoolArray,
+    log: FloatArray,
+) -> tuple[int, int, int]:
+    """Let springs pull all moving units at once, round by round, until no force is above the threshold.
+
+    Forces are divided by the highest sum of rates of a moving unit, so they are in ms; the step is `pace`
+    x force. `log` gets rows of unit and place for every step, as far as it has room.
+
+    Returns:
+        Rounds (-1: the springs did not come to rest), messages (one for each step and neighbour that is
+        free), and rows of the log.
+    """
+    dimensions = positions.shape[1]
+    force = np.zeros((len(moving), dimensions))
+    strongest_unit = 0.0
+    for unit in moving:
+        total = 0.0
+        for at in range(offsets[unit], offsets[unit + 1]):
+            total += weights[at]
+        strongest_unit = max(strongest_unit, total)
+    messages, rows = 0, 0
+    for number in range(most_rounds + 1):
+        strongest = 0.0
+        for k in range(len(moving)):
+            unit = moving[k]
+            force[k] = 0.0
+            square = 0.0
+            for axis in range(dimensions):
+                for at in range(offsets[unit], offsets[unit + 1]):
+                    force[k, axis] += weights[at] * (positions[neighbours[at], axis] - positions[unit, axis])
+                force[k, axis] /= strongest_unit
+                square += force[k, axis] ** 2
+            strongest = max(strongest, math.sqrt(square))
+        if strongest <= threshold:
+            return number, messages, rows
+        for k in range(len(moving)):
+            unit = moving[k]
+            for axis in range(dimensions):
+                positions[unit, axis] += pace * force[k, axis]
+            for at in range(offsets[unit], offsets[unit + 1]):
+                if free[neighbours[at]]:
+                    messages += 1
+            if rows < len(log):
+                log[rows, 0] = unit
+                log[rows, 1:] = positions[unit]
+                rows += 1
+    return -1, messages, rows

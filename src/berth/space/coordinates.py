@@ -35,9 +35,13 @@ class Coordinates:
     resets: int = 0
     """How often a point went out of all bounds and was started again."""
     rounds: int = 0
-    """Passes over the samples until the error was stable; 0 where positions were given."""
+    """Passes over the samples until Vivaldi's error was stable; 0 where positions were given."""
+    polish_rounds: int = 0
+    """Passes of the polish after it."""
     unplaced: IndexArray = field(default_factory=_nobody)
     """The nodes of which nothing is known that relates them to the others."""
+    islands: IndexArray = field(default_factory=_nobody)
+    """The island of every node, the largest being 0; empty where positions were given."""
 
     def distances(self, senders: IndexArray, receivers: IndexArray) -> FloatArray:
         """The estimated delay of every pair, heights included; 0 from a node to itself."""

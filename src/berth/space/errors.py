@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.space.vivaldi_kernel import SHORTEST_MS
+
 if TYPE_CHECKING:
     from berth.space.samples import Samples
 
@@ -15,8 +17,6 @@ FloatArray = NDArray[np.float64]
 
 MOST_PAIRS = 200_000
 """Of more measured pairs than these, a seeded sample of this size is judged."""
-SHORTEST_MS = 0.01
-"""Delays below count as this long where an error is a share of the delay: no clock on a network tells less."""
 
 
 @dataclass(frozen=True)

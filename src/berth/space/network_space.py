@@ -10,7 +10,7 @@ import numpy as np
 from berth.model import Network
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
-from berth.space.samples import samples_from_matrix
+from berth.space.network_samples import network_samples
 from berth.space.vivaldi import embed
 
 
@@ -31,14 +31,15 @@ def space_of(network: Network, seed: int = 0) -> Space:
     """A network's latency space; computed once for a network and a seed.
 
     The network's own coordinates where every node has them, or else Vivaldi (3 dimensions, no height) over
-    its delays.
+    its delays. Nodes that no delay relates to most of the others are far away from these (see `Coordinates`).
     """
     spaces = _KNOWN.setdefault(network, {})
     given = _given(network)
     key = seed if given is None else 0
     if key not in spaces:
-        coordinates = given or embed(samples_from_matrix(network.table.delay_ms), seed=seed)
-        spaces[key] = Space(coordinates, SpaceIndex(coordinates.positions), given is None)
+        coordinates = given or embed(network_samples(network, seed), seed=seed)
+        index = SpaceIndex(coordinates.positions, coordinates.heights)
+        spaces[key] = Space(coordinates, index, given is None)
     return spaces[key]
 
 

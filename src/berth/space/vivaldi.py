@@ -2,60 +2,134 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 
-from berth.space.coordinates import Coordinates, FloatArray, IndexArray
+from berth.space.coordinates import Coordinates
 from berth.space.errors import error_figures
+from berth.space.islands import apart
+from berth.space.neighbourhoods import Neighbourhoods, neighbourhoods
+from berth.space.options import VivaldiOptions
+from berth.space.refinement import refine_nodes
 from berth.space.samples import Samples
 from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS, update_nodes
 
-
-@dataclass(frozen=True)
-class VivaldiOptions:
-    """What users may set."""
-
-    dimensions: int = field(default=3, metadata={"help": "dimensions of the space"})
-    height: bool = field(default=False, metadata={"help": "whether every node has a height, too"})
-    neighbours: int | None = field(default=None, metadata={"help": "neighbours of each node"})
-    c_c: float = field(default=0.25, metadata={"help": "share of a sample's error that a node moves by"})
-    c_e: float = field(default=0.25, metadata={"help": "share of a sample that enters a node's own error"})
-    rounds: int = field(default=200, metadata={"help": "most passes over the samples"})
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.dimensions <= 16:
-            raise ValueError(f"dimensions: {self.dimensions} is not in 1 to 16")
+WINDOW = 10
+"""Vivaldi's error is stable if the mean of so many rounds is not 1 % below that of as many before them."""
+STABLE = 0.99
+REFINED = 0.9995
+"""The polish ends when a round brings less than this."""
+LONGEST = 1e4
+"""Delays longer than so many medians count as that long: one absurd delay must not tear everything apart."""
+EXACT_SHARE = 0.05
+"""Errors below this share of the median delay are all good enough, for the polish."""
+CLOSENESS = 0.5
+"""How much more short delays count in the polish, where near neighbours were not picked on purpose."""
 
 
 def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0) -> Coordinates:
-    """Points for the nodes of some samples."""
+    """Points for all nodes, from some of the delays between them.
+
+    The same samples, options and seed give the same points. Islands of nodes that no sample joins are laid
+    far apart from each other; the nodes outside the largest one are `unplaced`.
+
+    Args:
+        samples: what was measured, of any sources (see `samples_from_pairs` and `samples_from_matrix`).
+        options: dimensions, heights, neighbours and so on.
+        seed: for the start, the order of nodes, the choice of neighbours and of pairs that are judged.
+    """
     options = options or VivaldiOptions()
     generator = np.random.default_rng(seed)
-    offsets, neighbours, delays = _neighbourhoods(samples)
-    rows = np.arange(samples.nodes)
-    positions = np.zeros((samples.nodes, options.dimensions))
-    heights = np.full(samples.nodes, LEAST_HEIGHT_MS if options.height else 0.0)
-    errors = np.full(samples.nodes, LARGEST_ERROR)
-    resets = rounds = 0
+    typical = _typical_delay(samples)
+    used = replace(samples, delay_ms=np.minimum(samples.delay_ms, LONGEST * typical))
+    most = options.neighbours_for(len(samples.delay_ms))
+    known = neighbourhoods(used, most, generator)
+    chosen = len(known.delays) < 2 * len(samples.delay_ms)
+    best: Coordinates | None = None
+    for _ in range(options.starts_for(len(known.delays))):
+        found = _spring(known, samples.nodes, options, generator)
+        if options.refine:
+            found = _polish(known, found, options, EXACT_SHARE * typical, 0.0 if chosen else CLOSENESS)
+        found = replace(found, errors=error_figures(found.positions, found.heights, samples, seed))
+        if best is None or _mean(found) < _mean(best):
+            best = found
+    assert best is not None
+    islands = samples.components
+    return replace(
+        best, positions=apart(best.positions, islands), unplaced=np.flatnonzero(islands > 0), islands=islands
+    )
+
+
+def _typical_delay(samples: Samples) -> float:
+    """The median of the delays above 0; 1 where there is none."""
+    positive = samples.delay_ms[samples.delay_ms > 0]
+    return float(np.median(positive)) if len(positive) else 1.0
+
+
+def _mean(found: Coordinates) -> float:
+    return 0.0 if found.errors is None else found.errors.absolute_mean_ms
+
+
+def _spring(
+    known: Neighbourhoods, nodes: int, options: VivaldiOptions, generator: np.random.Generator
+) -> Coordinates:
+    """Vivaldi itself: rounds over all samples until the error is stable."""
+    rows = np.arange(nodes)
+    positions = np.zeros((nodes, options.dimensions))
+    heights = np.full(nodes, LEAST_HEIGHT_MS if options.height else 0.0)
+    errors = np.full(nodes, LARGEST_ERROR)
     means: list[float] = []
-    while rounds < options.rounds:
-        mean, reset = update_nodes(
-            generator.permutation(samples.nodes), rows, offsets, neighbours, delays, positions, heights, errors,
-            options.height, options.c_c, options.c_e, generator,
-        )  # fmt: skip
-        resets += reset
-        rounds += 1
+    resets = 0
+    while len(means) < options.rounds and not _stable(means):
+        mean, again = update_nodes(
+            generator.permutation(nodes),
+            rows,
+            known.offsets,
+            known.neighbours,
+            known.delays,
+            positions,
+            heights,
+            errors,
+            options.height,
+            options.c_c,
+            options.c_e,
+            generator,
+        )
         means.append(mean)
-        if rounds > 20 and np.mean(means[-10:]) > 0.99 * np.mean(means[-20:-10]):
+        resets += again
+    return Coordinates(positions, heights, None, resets, len(means))
+
+
+def _stable(means: list[float]) -> bool:
+    if len(means) < 2 * WINDOW:
+        return False
+    return bool(np.mean(means[-WINDOW:]) >= STABLE * np.mean(means[-2 * WINDOW : -WINDOW]))
+
+
+def _polish(
+    known: Neighbourhoods, found: Coordinates, options: VivaldiOptions, exact_ms: float, closeness: float
+) -> Coordinates:
+    """Least absolute errors, from where the springs came to rest."""
+    positions, heights = found.positions.copy(), found.heights.copy()
+    rows = np.arange(len(positions))
+    before = np.inf
+    rounds = 0
+    while rounds < options.rounds:
+        mean = refine_nodes(
+            rows,
+            known.offsets,
+            known.neighbours,
+            known.delays,
+            positions,
+            heights,
+            options.height,
+            exact_ms,
+            closeness,
+            LEAST_HEIGHT_MS,
+        )
+        rounds += 1
+        if mean >= REFINED * before:
             break
-    figures = error_figures(positions, heights, samples, seed)
-    return Coordinates(positions, heights, figures, resets, rounds)
-
-
-def _neighbourhoods(samples: Samples) -> tuple[IndexArray, IndexArray, FloatArray]:
-    here = np.concatenate([samples.first, samples.second])
-    there = np.concatenate([samples.second, samples.first])
-    order = np.lexsort((there, here))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=samples.nodes))])
-    return offsets, there[order], np.tile(samples.delay_ms, 2)[order]
+        before = mean
+    return replace(found, positions=positions, heights=heights, polish_rounds=rounds)

@@ -15,7 +15,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup java demo test lint format bench lock clean
+.PHONY: help setup java demo test test-long lint format bench lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -77,9 +77,12 @@ if [ $$? -ne 5 ]; then echo "$(BIN)/python -m pytest -m \"$(1)\""; $(BIN)/python
 endef
 
 test: setup  ## all tests: the fast ones, then those that need Spark, then those that need a browser
-	$(BIN)/python -m pytest -m "not spark and not browser"
-	@$(call pytest_marked,spark)
-	@$(call pytest_marked,browser and not spark)
+	$(BIN)/python -m pytest -m "not spark and not browser and not long"
+	@$(call pytest_marked,spark and not long)
+	@$(call pytest_marked,browser and not spark and not long)
+
+test-long: setup  ## the tests that take minutes each: applications that are moved about and killed
+	$(BIN)/python -m pytest -m long
 
 lint: $(READY)  ## style, format, types and the direction of imports
 	$(BIN)/ruff check .

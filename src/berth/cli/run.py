@@ -88,7 +88,7 @@ def run(
     from berth.runtime.loading import load_application
     from berth.runtime.placement import placement_of
     from berth.runtime.profiles import ExecutorSize
-    from berth.runtime.run import Run, RunOptions, forget
+    from berth.runtime.run import Run, RunOptions
     from berth.runtime.run_report import RunTally
 
     _check_numbers(emulate_network, batch_every, seconds)
@@ -97,14 +97,13 @@ def run(
     loaded, chosen = load(problem), load_plan(plan)
     placement = placement_of(application, loaded, chosen)
     place = folder if folder is not None else Path(f"{application.name}.run")
-    if fresh:
-        forget(place)
     options = RunOptions(
         emulate=emulate_network,
         every_s=batch_every,
         once=once,
         executor=ExecutorSize(executor_memory),
         settings=settings,
+        fresh=fresh,
     )
     tally = RunTally(application, placement, time.time() * 1000)
     with ExitStack() as until_the_end:

@@ -153,7 +153,7 @@ def watch(
     from berth.runtime.control.wanted import load_wanted
     from berth.runtime.loading import load_application
     from berth.runtime.profiles import ExecutorSize
-    from berth.runtime.run import RunOptions, forget
+    from berth.runtime.run import RunOptions
 
     _check_numbers(emulate_network, batch_every, seconds)
     terms = Terms(
@@ -181,14 +181,13 @@ def watch(
         once=once,
         executor=ExecutorSize(executor_memory),
         settings=spark_settings_from(conf),
+        fresh=fresh,
     )
     application = load_application(app)
     wanted = load_wanted(problem)
     wanted = replace(wanted, problem=with_objective(wanted.problem, objective))
     chosen, reason = _checked_plan(application, wanted.problem, plan, terms)
     place = folder if folder is not None else Path(f"{application.name}.run")
-    if fresh:
-        forget(place)
     watching = _Watching(application, wanted, chosen, reason, place, terms)
     with ExitStack() as until_the_end:
         catch = until_the_end.enter_context(leaving_on_signals())

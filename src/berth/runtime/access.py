@@ -56,7 +56,7 @@ def rooms_for(problem: Problem, workers: Mapping[str, Worker] | None) -> dict[st
 def _room(node: Node, workers: Mapping[str, Worker] | None) -> Room:
     room = room_of(node)
     if workers is None:
-        # one core is what every worker has; Spark starts more executors there if it can use them
+        # one core is what every worker has
         return Room(1, room.memory_mb)
     worker = workers.get(node.name)
     if worker is None:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
-from berth.runtime.plans import children_of, frame_of, logical_plan, name_of, with_children
+from berth.runtime.plans import children_of, frame_of, keeps_state, logical_plan, name_of, with_children
 
 _WATERMARK = "spark.watermarkDelayMs"
 
@@ -32,16 +32,18 @@ def can_be_hashed(kind: DataType) -> bool:
 
 
 def without_watermark_steps(frame: DataFrame) -> DataFrame:
-    """The same rows of a stream, no watermark stated anywhere above its sources; its columns still show them.
+    """The same rows of a stream, no watermark stated above its sources or state; its columns still show them.
 
     Spark allows one statement of a watermark on each way through a plan. Where several read these rows, each
-    states it by itself: see `with_watermarks_again`.
+    states it by itself: see `with_watermarks_again`. State needs the watermark that is stated below it.
     """
     if not frame.isStreaming:
         return frame
     session: Any = frame.sparkSession
 
     def change(node: Any) -> Any:
+        if keeps_state(node):
+            return node
         whole = with_children(session, node, change)
         return children_of(whole)[0] if name_of(whole) == "EventTimeWatermark" else whole
 

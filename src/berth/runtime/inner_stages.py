@@ -7,8 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from berth.runtime.plans import frame_of, is_pinned, logical_plan, name_of, with_children
-from berth.runtime.shapes import ONE_STAGE
+from berth.runtime.plans import frame_of, is_pinned, logical_plan, shuffles, with_children
 
 Pass = Callable[[DataFrame], DataFrame]
 
@@ -43,10 +42,10 @@ class _Pinning:
 def _rebuilt(node: Any, pinning: _Pinning, *, below_shuffle: bool) -> Any:
     if is_pinned(node):
         return node
-    shuffles = name_of(node) not in ONE_STAGE
+    shuffling = shuffles(node)
 
     def change(child: Any) -> Any:
-        return _rebuilt(child, pinning, below_shuffle=below_shuffle or shuffles)
+        return _rebuilt(child, pinning, below_shuffle=below_shuffle or shuffling)
 
     whole = with_children(pinning.session, node, change)
-    return pinning.above(whole) if below_shuffle and shuffles else whole
+    return pinning.above(whole) if below_shuffle and shuffling else whole

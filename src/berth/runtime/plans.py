@@ -7,6 +7,19 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+# the steps of a plan that need no shuffle: a function of these alone is one stage
+ONE_STAGE = frozenset(
+    [
+        *("Project", "Filter", "Union", "Generate", "Expand", "Sample", "View"),
+        *("SubqueryAlias", "ResolvedHint"),
+        *("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "EventTimeWatermark"),
+        *("LocalRelation", "LogicalRDD", "OneRowRelation", "MapPartitions", "MapElements"),
+        *("DeserializeToObject", "SerializeFromObject", "WithCTE", "CTERelationDef", "CTERelationRef"),
+    ]
+)
+# those that shuffle and remember nothing from one batch to the next
+NO_STATE = frozenset(["Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort"])
+
 
 def java_of(frame: DataFrame) -> Any:
     """A DataFrame as Spark's Java side has it."""
@@ -32,8 +45,25 @@ def name_of(node: Any) -> str:
 
 def children_of(node: Any) -> Sequence[Any]:
     """The steps whose rows a step takes."""
-    children = node.children()
-    return [children.apply(number) for number in range(children.size())]
+    return _elements(node.children())
+
+
+def subqueries_of(node: Any) -> Sequence[Any]:
+    """The plans inside of a step's expressions: `where exists (...)`, `where id > (select ...)`."""
+    return _elements(node.subqueries())
+
+
+def shuffles(node: Any) -> bool:
+    """Whether a logical step may need a shuffle; Spark makes joins of subqueries."""
+    return name_of(node) not in ONE_STAGE or bool(subqueries_of(node))
+
+
+def keeps_state(node: Any) -> bool:
+    """Whether a logical step of a stream remembers rows from one batch to the next."""
+    name, children = name_of(node), children_of(node)
+    if not children or name in ONE_STAGE | NO_STATE or not node.isStreaming():
+        return False
+    return name != "Join" or all(child.isStreaming() for child in children)
 
 
 def is_pinned(node: Any) -> bool:
@@ -48,3 +78,7 @@ def with_children(session: Any, node: Any, change: Callable[[Any], Any]) -> Any:
     if all(new is old for new, old in zip(changed, children, strict=True)):
         return node
     return node.withNewChildren(session._jvm.PythonUtils.toSeq(changed))
+
+
+def _elements(sequence: Any) -> list[Any]:
+    return [sequence.apply(number) for number in range(sequence.size())]

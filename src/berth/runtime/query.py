@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from berth.spark.failure import first_cause, line_of
 
 STOP_SECONDS = 60.0
 _GROUP = "spark.jobGroup.id"
+_FAILED_STAGE = re.compile(r"Task \d+ in stage (\d+)\.\d+ failed")
 
 
 @dataclass
@@ -49,6 +51,8 @@ class Query:
     _thread: threading.Thread | None = None
     _working: threading.Lock = field(default_factory=threading.Lock)
     _stopping: bool = False
+    _calling: str = ""
+    """The sink whose function is at work, or was last."""
 
     def start(self) -> None:
         """Begin; returns at once.
@@ -133,22 +137,37 @@ class Query:
 
     def _failed(self, error: Exception) -> None:
         if self.error is None:
-            self.error = self._named(_failure_in(error))
+            self.error = self._named(_failure_in(error), _text_of(error))
 
-    def _named(self, failure: RunFailed) -> RunFailed:
-        """With the operators that can have failed, where Spark's own words don't name one.
-
-        Those are the ones that have not reported, while all that they take rows from have.
-        """
+    def _named(self, failure: RunFailed, text: str) -> RunFailed:
+        """With the operators that can have failed, where Spark's own words don't name one."""
         if str(failure).startswith("operator "):
             return failure
-        done = self.reports.operators()
-        suspects = [
-            operator.name
-            for operator in self.weaver.application.in_order()
-            if operator.name not in done and all(sender in done for sender in operator.inputs)
-        ]
+        stage = _FAILED_STAGE.search(text)
+        suspects = self.reports.operators_in(int(stage[1])) if stage else []
+        suspects = suspects or self._not_done()
         return RunFailed(f"operator {' or '.join(suspects)}: {failure}") if suspects else failure
+
+    def _not_done(self) -> list[str]:
+        """The operators with an instance that has not reported, while all that they take rows from have.
+
+        Of the sinks only the one that is being called.
+        """
+        operators = self.weaver.application.in_order()
+        done = {operator.name for operator in operators if self._done(operator)}
+        return [
+            operator.name
+            for operator in operators
+            if operator.name not in done
+            and all(sender in done for sender in operator.inputs)
+            and (operator.kind != "sink" or operator.name == self._calling)
+        ]
+
+    def _done(self, operator: Operator) -> bool:
+        """Whether all instances of an operator have come to their end in the batch that is under way."""
+        last = "out" if operator.kind == "source" or self.weaver.shapes[operator.name].shuffles else "in"
+        instances = self.weaver.placement.parallelism(operator.name)
+        return len(self.reports.finished(operator.name, last)) >= instances
 
     def _looked(self) -> bool:
         """Whether it has asked its sources at least once: before that, idle means nothing."""
@@ -193,6 +212,7 @@ class Query:
 
     def _sink(self, rows: DataFrame | None, number: int) -> None:
         for operator, branch, frames in self.weaver.sinks(rows):
+            self._calling = operator.name
             with self._own_shuffles_at_home(operator, branch):
                 call_sink(operator, branch, frames, number)
             read = self.reports.heard(operator.name, operator.inputs)

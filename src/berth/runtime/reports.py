@@ -56,10 +56,15 @@ class Reports:
         latest = {_task_of(each): each for each in arrived}
         return list(latest.values())
 
-    def operators(self) -> set[str]:
-        """The operators that have reported since the last time that reports were taken."""
+    def finished(self, operator: str, role: str) -> set[int]:
+        """The instances of an operator that have reported in a role since reports were taken."""
         with self._lock:
-            return {each.operator for each in self._arrived}
+            return {each.instance for each in self._arrived if (each.operator, each.role) == (operator, role)}
+
+    def operators_in(self, stage: int) -> list[str]:
+        """The operators with a task of a stage that has reported since reports were taken."""
+        with self._lock:
+            return sorted({each.operator for each in self._arrived if each.stage == stage})
 
     def heard(self, operator: str, senders: Iterable[str]) -> set[str]:
         """The senders of whose rows an operator has reported since the last time that reports were taken."""

@@ -36,7 +36,7 @@ from berth.runtime.profiles import ExecutorSize, profiles_for, settings_for_pinn
 from berth.runtime.query import Query
 from berth.runtime.reports import Reports
 from berth.runtime.run_state import RunState, check_state
-from berth.runtime.stages import nodes_with_executors
+from berth.runtime.stages import nodes_with_executors, waits_for_an_executor
 from berth.runtime.weave import Weaver
 from berth.spark import spark_session
 
@@ -61,6 +61,8 @@ class RunOptions:
     executor: ExecutorSize = field(default_factory=ExecutorSize)
     settings: Mapping[str, str] | None = None
     """More settings of Spark."""
+    fresh: bool = False
+    """Begin anew: drop checkpoint and telemetry of earlier runs in the folder."""
 
 
 class Run:
@@ -109,6 +111,7 @@ class Run:
         self._coordinator = ""
         self._stopping = threading.Event()
         self._lost_since: dict[str, float] = {}
+        self._waiting_since: float | None = None
         self._lost: frozenset[str] = frozenset()
         self._last_state: dict[str, float] = {}
         self._batches = 0
@@ -128,6 +131,8 @@ class Run:
         with ExitStack() as undo:
             undo.callback(self._close)
             self._until_the_end.enter_context(held(self._folder))
+            if self._options.fresh:
+                _forget(self._folder)
             self._feeds = self._until_the_end.enter_context(Feeds(self.telemetry, self._application.name))
             self._start_session(self._placement)
             self._start_query(self._placement)
@@ -153,6 +158,9 @@ class Run:
                 return "stopped"
             if self._query is not None and self._query.wait(max(0.05, min(left, _LOOK_SECONDS))):
                 return "failed" if self._query.error else "finished"
+            if self._query is not None and self._waits_in_vain():
+                self._query.error = RunFailed(self._why_no_coordinator())
+                return "failed"
             if self._query is None:
                 self._stopping.wait(max(0.0, min(left, _LOOK_SECONDS)))
             if self._look() - known:
@@ -221,8 +229,7 @@ class Run:
 
     def _start_session(self, placement: Placement) -> None:
         workers = self._access.workers()
-        memory = _megabytes(self._options.executor.memory)
-        check_nodes(self._access, placement.used, workers, memory)
+        check_nodes(self._access, placement.used, workers, self._options.executor.memory_mb)
         self._coordinator = _coordinator_of(self._application, placement)
         settings = settings_for_pinning(self._coordinator, self._options.executor)
         if self._access.master_url.startswith("spark://127.0.0.1:"):
@@ -275,6 +282,22 @@ class Run:
         return (
             f"node {node}: no executor within {self._options.patience_s:.0f} s: its worker has to offer "
             f"{resource_name(node)!r}, a free core and {self._options.executor.memory} of memory"
+        )
+
+    def _waits_in_vain(self) -> bool:
+        """Whether a stage that is no operator's has been waiting too long for an executor of its own."""
+        if self._session is None or not waits_for_an_executor(self._session):
+            self._waiting_since = None
+            return False
+        self._waiting_since = self._waiting_since or time.monotonic()
+        return time.monotonic() - self._waiting_since > self._options.patience_s
+
+    def _why_no_coordinator(self) -> str:
+        return (
+            f"node {self._coordinator}: no executor within {self._options.patience_s:.0f} s for what is no "
+            "operator's (a sink that sorts, a source that lists files): its worker has to offer one "
+            f"unit of {resource_name(self._coordinator)!r}, one core and {self._options.executor.memory} of "
+            "memory more"
         )
 
     def _start_query(self, placement: Placement) -> None:
@@ -399,19 +422,11 @@ def moved_share(operator: str, placement: Placement, moved: Mapping[str, tuple[s
     return len(instances) / placement.parallelism(operator)
 
 
-def _megabytes(size: str) -> int:
-    units = {"m": 1, "g": 1024, "t": 1024**2}
-    text = size.strip().lower().removesuffix("b")
-    if not text[:-1].isdigit() or text[-1] not in units:
-        raise BadInput([f"executor memory: {size!r} is no size; write 512m or 2g"])
-    return int(text[:-1]) * units[text[-1]]
-
-
 def _lines(error: BadInput | RunFailed) -> str:
     return "; ".join(error.mistakes) if isinstance(error, BadInput) else str(error)
 
 
-def forget(folder: Path) -> None:
+def _forget(folder: Path) -> None:
     """Drop the checkpoint and telemetry of earlier runs: the next one begins anew."""
     for name in ("checkpoint", "telemetry"):
         shutil.rmtree(folder / name, ignore_errors=True)

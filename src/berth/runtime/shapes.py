@@ -13,21 +13,19 @@ from pyspark.sql.types import StructType
 
 from berth.model import BadInput
 from berth.runtime.application import Operator
-from berth.runtime.plans import children_of, is_pinned, java_of, logical_plan, name_of
-
-# the steps of a plan that need no shuffle: a function of these alone is one stage
-ONE_STAGE = frozenset(
-    [
-        *("Project", "Filter", "Union", "Generate", "Expand", "Sample", "View"),
-        *("SubqueryAlias", "ResolvedHint"),
-        *("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "EventTimeWatermark"),
-        *("LocalRelation", "LogicalRDD", "OneRowRelation", "MapPartitions", "MapElements"),
-        *("DeserializeToObject", "SerializeFromObject", "WithCTE", "CTERelationDef", "CTERelationRef"),
-    ]
+from berth.runtime.plans import (
+    NO_STATE,
+    ONE_STAGE,
+    children_of,
+    is_pinned,
+    java_of,
+    logical_plan,
+    name_of,
+    shuffles,
+    subqueries_of,
 )
-# those that shuffle and remember nothing from one batch to the next
+
 _EMPTY_INPUT = {"Scan ExistingRDD", "LocalTableScan", "WholeStageCodegen", "InputAdapter"}
-NO_STATE = frozenset(["Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort"])
 
 
 @dataclass(frozen=True)
@@ -56,12 +54,13 @@ def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Sha
     # in a session of their own: a view that the function makes of them must not stay behind
     apart = session.newSession()
     frame = call(operator, *(apart.createDataFrame([], shape.schema) for shape in inputs.values()))
-    names = list(_logical_nodes(logical_plan(frame)))
+    nodes = list(_logical_nodes(logical_plan(frame)))
+    names = [name_of(node) for node in nodes]
     states = sum(name not in ONE_STAGE | NO_STATE and (name != "Join" or streaming > 1) for name in names)
     return Shape(
         frame.schema,
         streams=streaming > 0,
-        shuffles=not ONE_STAGE.issuperset(names),
+        shuffles=any(shuffles(node) for node in nodes),
         states=states if streaming else 0,
     )
 
@@ -131,7 +130,7 @@ def _stages(root: Any) -> Iterator[bool]:
             continue
         names.add(name.partition(" (")[0])
         pinned = pinned or is_pinned(node)
-        below.extend(_elements(node.subqueries()))
+        below.extend(subqueries_of(node))
         rest.extend(children_of(node))
     yield pinned or names <= _EMPTY_INPUT
     for exchange in below:
@@ -139,13 +138,9 @@ def _stages(root: Any) -> Iterator[bool]:
             yield from _stages(child)
 
 
-def _elements(sequence: Any) -> list[Any]:
-    return [sequence.apply(number) for number in range(sequence.size())]
-
-
-def _logical_nodes(root: Any) -> Iterator[str]:
+def _logical_nodes(root: Any) -> Iterator[Any]:
     rest = [root]
     while rest:
         node = rest.pop()
-        yield name_of(node)
+        yield node
         rest.extend(children_of(node))

@@ -38,6 +38,20 @@ def nodes_with_executors(session: SparkSession, nodes_by_resource: dict[str, str
     return found
 
 
+def waits_for_an_executor(session: SparkSession) -> bool:
+    """Whether a stage that no operator has pinned could run, and no executor is there for it."""
+    context: Any = session.sparkContext._jsc.sc()
+    store = context.statusStore()
+    stages = store.activeStages()
+    waiting = [stages.apply(number) for number in range(stages.size())]
+    waiting = [stage for stage in waiting if stage.resourceProfileId() == 0]
+    if not waiting or any(stage.numActiveTasks() or stage.numCompleteTasks() for stage in waiting):
+        return False
+    executors = store.executorList(True)
+    profiles = [executors.apply(number) for number in range(executors.size())]
+    return not any(each.resourceProfileId() == 0 and each.id() != "driver" for each in profiles)
+
+
 class UnpinnedStages:
     """Notices stages that no operator of ours has pinned, among the jobs of one group."""
 

@@ -11,25 +11,32 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from berth.model.pair_fields import Distance, Everywhere, Formula, Known, PairField, SameAs
+
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 TIE = 1e-12
 """Paths whose delays differ by less, relatively, are equally long: sums of floats are not exact."""
 LINK_FIELDS = ("delay_ms", "availability", "bandwidth_bytes_per_s", "cost", "price_per_gb")
+PERFECT = {"availability": 1.0, "bandwidth_bytes_per_s": np.inf}
+"""What a node's link to itself has; 0 in the other fields."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinkTable:
-    """Matrices over node pairs; `delay_ms` is NaN where two nodes can't exchange a stream."""
+    """Matrices over node pairs; `delay_ms` is NaN where two nodes can't exchange a stream.
 
-    delay_ms: FloatArray
-    availability: FloatArray
-    bandwidth_bytes_per_s: FloatArray
+    With many nodes they are no arrays, but are computed where they are looked at: see `scattered_links`.
+    """
+
+    delay_ms: FloatArray | PairField
+    availability: FloatArray | PairField
+    bandwidth_bytes_per_s: FloatArray | PairField
     """Of the logical link; on a routed one the smallest along the path."""
-    cost: FloatArray
-    price_per_gb: FloatArray
-    physical_bandwidth: FloatArray
+    cost: FloatArray | PairField
+    price_per_gb: FloatArray | PairField
+    physical_bandwidth: FloatArray | PairField
     """What bounds the sum of all that crosses a (physical) link."""
     half_duplex: bool = False
     """Whether both directions of a link share its bandwidth."""
@@ -37,9 +44,16 @@ class LinkTable:
     """With routing: the node after u on the way from u to v; -1 where no path is."""
 
     @cached_property
-    def connected(self) -> NDArray[np.bool_]:
+    def connected(self) -> NDArray[np.bool_] | Known:
         """Whether a stream can go from u to v (always, from a node to itself)."""
-        return ~np.isnan(self.delay_ms)
+        return Known(self.delay_ms) if isinstance(self.delay_ms, PairField) else ~np.isnan(self.delay_ms)
+
+    @cached_property
+    def bandwidth_bound(self) -> bool:
+        """Whether any (physical) link has a limit at all."""
+        field = self.physical_bandwidth
+        values = field.entries[2] if isinstance(field, PairField) else field
+        return bool(np.isfinite(values).any())
 
     def physical_hops(self, senders: IndexArray, receivers: IndexArray) -> tuple[IndexArray, IndexArray]:
         """The physical links that flows from senders to receivers cross.
@@ -77,6 +91,45 @@ def direct_links(
 ) -> LinkTable:
     """The table where every entry is a link of its own."""
     return _table(_filled(given, coordinate_delay, half_duplex), half_duplex)
+
+
+def scattered_links(
+    size: int,
+    pairs: IndexArray,
+    given: Mapping[str, FloatArray],
+    distance: Distance | None,
+    half_duplex: bool,
+) -> LinkTable:
+    """The table of `direct_links` without matrices, for many nodes with few links between them.
+
+    Args:
+        size: how many nodes there are.
+        pairs: the links that are given, ascending, as numbers u * size + v.
+        given: their fields; NaN where one is not given.
+        distance: what the delay is where no link gives it.
+        half_duplex: whether both directions of a link share its bandwidth.
+    """
+    usual: Formula = Everywhere(np.nan) if distance is None else distance
+    ends = np.divmod(pairs, size)
+    delay = np.where(np.isnan(given["delay_ms"]), usual(*ends), given["delay_ms"])
+    delays = PairField(size, usual, 0.0, pairs, delay)
+    formulas: dict[str, Formula] = {
+        "availability": Everywhere(1.0),
+        "bandwidth_bytes_per_s": Everywhere(np.inf),
+        "cost": SameAs(delays),
+        "price_per_gb": Everywhere(0.0),
+    }
+    fields = {"delay_ms": delays}
+    for name, formula in formulas.items():
+        there = np.flatnonzero(~np.isnan(given[name]) & ~np.isnan(delay))
+        fields[name] = PairField(size, formula, PERFECT.get(name, 0.0), pairs[there], given[name][there])
+    if half_duplex:
+        wide = fields["bandwidth_bytes_per_s"]
+        both = np.unique(np.concatenate([pairs, ends[1] * size + ends[0]]))
+        there, back = np.divmod(both, size)
+        narrower = np.minimum(wide[there, back], wide[back, there])
+        fields["bandwidth_bytes_per_s"] = PairField(size, Everywhere(np.inf), np.inf, both, narrower)
+    return _table(fields, half_duplex)
 
 
 def routed_links(
@@ -118,9 +171,8 @@ def _filled(
     if half_duplex:
         bandwidth = fields["bandwidth_bytes_per_s"]
         fields["bandwidth_bytes_per_s"] = np.minimum(bandwidth, bandwidth.T)
-    perfect = {"availability": 1.0, "bandwidth_bytes_per_s": np.inf}
     for name, values in fields.items():
-        np.fill_diagonal(values, perfect.get(name, 0.0))
+        np.fill_diagonal(values, PERFECT.get(name, 0.0))
     return fields
 
 
@@ -180,7 +232,7 @@ def _along_routes(
 
 
 def _table(
-    logical: Mapping[str, FloatArray],
+    logical: Mapping[str, FloatArray] | Mapping[str, PairField],
     half_duplex: bool,
     physical_bandwidth: FloatArray | None = None,
     next_hop: IndexArray | None = None,

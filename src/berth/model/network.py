@@ -10,9 +10,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.model.links import LINK_FIELDS, LinkTable, direct_links, routed_links
+from berth.model.links import LINK_FIELDS, LinkTable, direct_links, routed_links, scattered_links
+from berth.model.pair_fields import Distance
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+MOST_IN_MATRICES = 4_000
+"""Nodes up to which the table has matrices even if none is given: six of them take 768 MB then."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,29 @@ class Network:
 
     def capacity(self, resource: str) -> FloatArray:
         """What every node has of a resource for operators: its capacity less the headroom."""
-        there = np.array([node.capacity.get(resource, 0.0) for node in self.nodes])
-        return there * (1.0 - self.headroom)
+        if resource not in self._capacities:
+            values = [node.capacity.get(resource, 0.0) for node in self.nodes]
+            self._capacities[resource] = np.array(values, dtype=np.float64)
+        return self._capacities[resource] * (1.0 - self.headroom)
+
+    @cached_property
+    def _capacities(self) -> dict[str, FloatArray]:
+        return {}
+
+    @cached_property
+    def positions(self) -> FloatArray | None:
+        """The coordinates of every node, NaN where it has none; None if no node has any."""
+        first = next((node.coordinates for node in self.nodes if node.coordinates is not None), None)
+        if first is None:
+            return None
+        unknown = (np.nan,) * len(first)
+        places = [unknown if node.coordinates is None else node.coordinates for node in self.nodes]
+        return np.array(places, dtype=np.float64)
+
+    @cached_property
+    def heights(self) -> FloatArray:
+        """What every node's way into the network takes, in ms, beside its coordinates."""
+        return np.array([node.height_ms for node in self.nodes], dtype=np.float64)
 
     def lay_out(self) -> None:
         """Work out the table now: whoever loads a network waits, not the first who judges a plan on it."""
@@ -107,26 +133,49 @@ class Network:
     @cached_property
     def table(self) -> LinkTable:
         """Delay, availability, bandwidth, cost and price between every two nodes."""
+        half_duplex = self.duplex == "half"
+        if self.scattered:
+            pairs, given = self._given_links
+            return scattered_links(len(self.nodes), pairs, given, self._distance, half_duplex)
         build = routed_links if self.routing == "shortest_path" else direct_links
-        return build(self._given_fields(), self._coordinate_delays(), self.duplex == "half")
+        return build(self._given_fields(), self._coordinate_delays(), half_duplex)
+
+    @property
+    def scattered(self) -> bool:
+        """Whether the table has no matrices: there are many nodes, and neither matrices nor routes."""
+        return len(self.nodes) > MOST_IN_MATRICES and not self.matrices and self.routing == "direct"
 
     def _given_fields(self) -> dict[str, FloatArray]:
         """The fields of links laid over the matrices; NaN where neither has a value."""
         size = len(self.nodes)
+        pairs, given = self._given_links
         fields = {}
-        senders = np.array([self.index[link.sender] for link in self.links], dtype=np.intp)
-        receivers = np.array([self.index[link.receiver] for link in self.links], dtype=np.intp)
-        mirrored = self._without_opposite(senders, receivers)
         for name in LINK_FIELDS:
             matrix = self.matrices.get(name)
             laid = np.full((size, size), np.nan) if matrix is None else matrix.copy()
-            values = np.array([_or_nan(getattr(link, name)) for link in self.links])
-            given = ~np.isnan(values)
-            back = given & mirrored
-            laid[receivers[back], senders[back]] = values[back]
-            laid[senders[given], receivers[given]] = values[given]
+            there = ~np.isnan(given[name])
+            laid[np.divmod(pairs[there], size)] = given[name][there]
             fields[name] = laid
         return fields
+
+    @property
+    def _given_links(self) -> tuple[IndexArray, dict[str, FloatArray]]:
+        """Links as ascending numbers u * nodes + v, those that hold both ways twice, and their fields."""
+        size = len(self.nodes)
+        senders = np.array([self.index[link.sender] for link in self.links], dtype=np.intp)
+        receivers = np.array([self.index[link.receiver] for link in self.links], dtype=np.intp)
+        mirrored = self._without_opposite(senders, receivers)
+        forth, back = senders * size + receivers, (receivers * size + senders)[mirrored]
+        pairs = np.unique(np.concatenate([forth, back]))
+        fields = {}
+        for name in LINK_FIELDS:
+            values = np.array([_or_nan(getattr(link, name)) for link in self.links], dtype=np.float64)
+            laid = np.full(len(pairs), np.nan)
+            for places, part in ((back, values[mirrored]), (forth, values)):
+                given = ~np.isnan(part)
+                laid[np.searchsorted(pairs, places[given])] = part[given]
+            fields[name] = laid
+        return pairs, fields
 
     def _without_opposite(self, senders: NDArray[np.intp], receivers: NDArray[np.intp]) -> NDArray[np.bool_]:
         """The links that hold both ways: the network is symmetric and no entry gives the other way."""
@@ -135,16 +184,14 @@ class Network:
         size = len(self.nodes)
         return ~np.isin(receivers * size + senders, senders * size + receivers)
 
+    @property
+    def _distance(self) -> Distance | None:
+        return None if self.positions is None else Distance(self.positions, self.heights)
+
     def _coordinate_delays(self) -> FloatArray | None:
         """Euclidean distance plus both heights, NaN where a node has no coordinates."""
-        dimensions = {len(node.coordinates) for node in self.nodes if node.coordinates is not None}
-        if not dimensions:
-            return None
-        unknown = (np.nan,) * dimensions.pop()
-        places = np.array([node.coordinates or unknown for node in self.nodes])
-        heights = np.array([node.height_ms for node in self.nodes])
-        squares = sum((axis[:, None] - axis[None, :]) ** 2 for axis in places.T)
-        return np.asarray(np.sqrt(squares) + heights[:, None] + heights[None, :])
+        numbers = np.arange(len(self.nodes))
+        return None if self._distance is None else self._distance(numbers[:, None], numbers[None, :])
 
 
 def _or_nan(value: float | None) -> float:

@@ -9,6 +9,7 @@ import typer
 from berth.cli import (
     cluster,
     compare,
+    coordinates,
     describe,
     diff,
     evaluate,
@@ -34,7 +35,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-for command in (describe, cluster, run, watch):
+for command in (coordinates, describe, cluster, run, watch):
     command.register(app)
 
 

@@ -56,6 +56,17 @@ def problem_from(document: Any) -> Problem:
     return problem
 
 
+def network_from(document: Any) -> Network:
+    """The network in the data of a problem file, whose applications need not be placeable yet.
+
+    Raises:
+        BadInput: one line for each mistake that the file has by itself.
+    """
+    _refuse(mistakes_in(document, PROBLEM_SCHEMA))
+    _refuse(document_mistakes(document))
+    return _network(document["network"])
+
+
 def _refuse(mistakes: Iterator[str]) -> None:
     found = list(islice(mistakes, MOST_LINES))
     if found:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.space.randomness import generator_for
 from berth.space.vivaldi_kernel import SHORTEST_MS
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def error_figures(
         return None
     chosen: slice | NDArray[np.int64] = slice(None)
     if count > MOST_PAIRS:
-        chosen = np.random.default_rng(seed).choice(count, MOST_PAIRS, replace=False)
+        chosen = generator_for(seed).choice(count, MOST_PAIRS, replace=False)
     first, second, delay = samples.first[chosen], samples.second[chosen], samples.delay_ms[chosen]
     apart = np.sqrt(((positions[first] - positions[second]) ** 2).sum(axis=1))
     absolute = np.abs(apart + heights[first] + heights[second] - delay)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from berth.model import Network
+from berth.space.randomness import generator_for
 from berth.space.samples import IndexArray, Samples, samples_from_matrix, samples_from_pairs
 
 DISTANCES = 32
@@ -43,5 +44,5 @@ def _distances(network: Network, seed: int) -> tuple[IndexArray, IndexArray]:
     """Random pairs of nodes that both have coordinates."""
     placed = np.flatnonzero([node.coordinates is not None for node in network.nodes])
     senders = np.repeat(placed, min(DISTANCES, max(len(placed) - 1, 0)))
-    receivers = np.random.default_rng(seed).choice(placed, len(senders)) if len(senders) else senders
+    receivers = generator_for(seed).choice(placed, len(senders)) if len(senders) else senders
     return senders, np.asarray(receivers, dtype=np.intp)

@@ -11,6 +11,7 @@ from berth.space.errors import error_figures
 from berth.space.islands import apart
 from berth.space.neighbourhoods import Neighbourhoods, neighbourhoods
 from berth.space.options import VivaldiOptions
+from berth.space.randomness import generator_for
 from berth.space.refinement import refine_nodes
 from berth.space.samples import Samples
 from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS, update_nodes
@@ -40,7 +41,7 @@ def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0
         seed: for the start, the order of nodes, the choice of neighbours and of pairs that are judged.
     """
     options = options or VivaldiOptions()
-    generator = np.random.default_rng(seed)
+    generator = generator_for(seed)
     typical = _typical_delay(samples)
     used = replace(samples, delay_ms=np.minimum(samples.delay_ms, LONGEST * typical))
     most = options.neighbours_for(len(samples.delay_ms))

@@ -1,0 +1,207 @@
+"""`berth coordinates`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from berth.cli.arguments import AsJson, ProblemFile
+from berth.cli.output import err, number, out, plain_table, print_json
+from berth.files import check_writable, write_text
+from berth.files.document import read_document
+from berth.files.problem_file import network_from
+from berth.model import BadInput, Network
+
+if TYPE_CHECKING:
+    from berth.files.probes import Probes
+    from berth.space.locate import Located
+    from berth.space.options import VivaldiOptions
+
+EPILOG = """Examples:
+
+  berth coordinates problem.yaml --out located.yaml
+
+  berth coordinates problem.yaml --out located.json --probes probes.csv --height --json
+
+The same problem, probes, options and seed give the same coordinates.
+"""
+
+MOST_SHOWN = 10
+MOST_LISTED = 1_000_000
+
+
+def coordinates(
+    problem: ProblemFile,
+    target: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="Write the problem there: YAML if it ends so, or else JSON.", metavar="FILE"
+        ),
+    ],
+    dimensions: Annotated[int, typer.Option(help="Dimensions of the latency space.", metavar="N")] = 3,
+    height: Annotated[
+        bool, typer.Option("--height", help="Give every node a height, too: its way into the network.")
+    ] = False,
+    neighbours: Annotated[
+        int | None,
+        typer.Option(
+            help="Most neighbours of a node that are used. Default: all of up to 250,000 pairs, then 32.",
+            metavar="N",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same coordinates.", metavar="N")] = 0,
+    probes: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Measured round trips (from, to, rtt_ms) beside the problem's delays: CSV, JSON lines or "
+            "Parquet, a file or a folder. Can be repeated.",
+            metavar="TABLE",
+        ),
+    ] = None,
+    refine: Annotated[
+        bool, typer.Option(help="Minimise absolute errors afterwards; without, it is Vivaldi alone.")
+    ] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Compute network coordinates from delays, and write them into a problem."""
+    options = _options(dimensions=dimensions, height=height, neighbours=neighbours, refine=refine)
+    document = read_document(problem)
+    network = network_from(document)
+    check_writable(target)
+    # compiled code takes its time to load: only who wants coordinates pays for it
+    from berth.files.probes import read_probes
+    from berth.files.with_coordinates import document_text, with_coordinates
+    from berth.space.locate import locate
+
+    measured = read_probes(probes, network.index) if probes else None
+    pairs = None if measured is None else (measured.senders, measured.receivers, measured.delay_ms)
+    located = locate(network, pairs, options, seed, MOST_LISTED if as_json else MOST_SHOWN)
+    found = located.coordinates
+    if found.errors is None:
+        raise BadInput([f"{problem}: no delay between any two nodes: it needs links, a matrix or --probes"])
+    changed = with_coordinates(
+        document, found.positions, found.heights if height else None, set(found.unplaced.tolist())
+    )
+    network_from(changed)
+    write_text(target, document_text(changed, target))
+    if as_json:
+        print_json({"problem": document["name"], **_document(network, located, measured), "seed": seed})
+    else:
+        _print(network, located, measured)
+    err.print(f"problem written to {target}", markup=False)
+
+
+def _options(**given: Any) -> VivaldiOptions:
+    from berth.space.options import VivaldiOptions
+
+    try:
+        return VivaldiOptions(**given)
+    except ValueError as error:
+        raise BadInput([f"--{error}"]) from None
+
+
+def _document(network: Network, located: Located, probes: Probes | None) -> dict[str, Any]:
+    found, estimates = located.coordinates, located.estimates
+    names = [node.name for node in network.nodes]
+    ends = estimates.senders.tolist(), estimates.receivers.tolist()
+    values = estimates.delay_ms.round(4).tolist(), estimates.both_ways.tolist()
+    return {
+        "nodes": len(names),
+        "dimensions": found.positions.shape[1],
+        "rounds": found.rounds,
+        "polish_rounds": found.polish_rounds,
+        "resets": found.resets,
+        "errors": None if found.errors is None else found.errors.as_trace(),
+        "rejected_samples": located.rejected,
+        "probes": None if probes is None else _probes_document(probes),
+        "unplaced": [names[node] for node in found.unplaced.tolist()],
+        "islands": int(found.islands.max(initial=0)) + 1,
+        "estimated": {
+            "count": estimates.count,
+            "listed": len(ends[0]),
+            "pairs": [
+                {"from": names[a], "to": names[b], "delay_ms": delay, "both_ways": both}
+                for a, b, delay, both in zip(*ends, *values, strict=True)
+            ],
+        },
+    }
+
+
+def _probes_document(probes: Probes) -> dict[str, Any]:
+    rejected = dict(probes.rejected)
+    return {"records": probes.records, "pairs": len(probes.delay_ms), "rejected": rejected}
+
+
+def _print(network: Network, located: Located, probes: Probes | None) -> None:
+    found = located.coordinates
+    assert found.errors is not None
+    errors = found.errors.as_trace()
+    out.print(
+        f"[bold]{len(network.nodes) - len(found.unplaced):,} of {len(network.nodes):,} nodes[/] "
+        f"have coordinates in {found.positions.shape[1]} dimensions "
+        f"(stable after {found.rounds} rounds, {found.polish_rounds} of polish)"
+    )
+    if found.resets:
+        out.print(f"{found.resets:,} times a node went out of bounds and was started again")
+    _print_samples(located, probes)
+    pairs = f"{errors['pairs']:,}"
+    sampled = "" if errors["pairs"] == errors["measured_pairs"] else f" of {errors['measured_pairs']:,}"
+    out.print(f"\nerrors over {pairs}{sampled} measured pairs")
+    table = plain_table("", "mean", "median", "90 %", "99 %", "largest", right=(1, 2, 3, 4, 5))
+    absolute = (errors[f"absolute_{name}_ms"] for name in ("mean", "median", "p90", "p99", "max"))
+    table.add_row("absolute, ms", *(number(value) for value in absolute))
+    relative = (100 * errors[f"relative_{name}"] for name in ("median", "p90"))
+    table.add_row("relative, %", "", *(number(value) for value in relative), "", "")
+    out.print(table)
+    _print_unplaced(network, located)
+    _print_estimates(network, located)
+
+
+def _print_samples(located: Located, probes: Probes | None) -> None:
+    if located.rejected:
+        out.print(f"[yellow]{located.rejected:,} delays make no sense and were left out[/]")
+    if probes is None:
+        return
+    out.print(f"{probes.records:,} probes read, of {len(probes.delay_ms):,} pairs")
+    for reason, count in probes.rejected.items():
+        out.print(f"  [yellow]{count:,} left out:[/] {escape(reason)}")
+
+
+def _print_unplaced(network: Network, located: Located) -> None:
+    unplaced = located.coordinates.unplaced
+    if not len(unplaced):
+        return
+    names = ", ".join(network.nodes[node].name for node in unplaced[:MOST_SHOWN].tolist())
+    more = f" and {len(unplaced) - MOST_SHOWN:,} more" if len(unplaced) > MOST_SHOWN else ""
+    out.print(
+        f"\n[yellow]{len(unplaced):,} without coordinates:[/] no delay relates them to the rest: "
+        f"{escape(names)}{more}",
+        soft_wrap=True,
+    )
+
+
+def _print_estimates(network: Network, located: Located) -> None:
+    estimates = located.estimates
+    if not estimates.count:
+        out.print("\nevery pair has a measured delay: none is an estimate")
+        return
+    some = "1 pair has" if estimates.count == 1 else f"{estimates.count:,} pairs have"
+    out.print(f"\n{some} an estimated delay now, because there is no link")
+    if not len(estimates.senders):
+        return
+    table = plain_table("from", "to", "delay, ms", right=(2,))
+    rows = zip(estimates.senders.tolist(), estimates.receivers.tolist(), estimates.delay_ms, strict=True)
+    for sender, receiver, delay in rows:
+        names = (escape(network.nodes[node].name) for node in (sender, receiver))
+        table.add_row(*names, number(round(float(delay), 4)))
+    out.print(table)
+    if estimates.count > len(estimates.senders):
+        out.print(f"... and {estimates.count - len(estimates.senders):,} more; --json lists them")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG)(coordinates)

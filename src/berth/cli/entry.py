@@ -18,6 +18,9 @@ def main() -> None:
             sys.exit(NOT_FOUND)
         _complain("interrupted")
         sys.exit(INTERRUPTED)
+    except MemoryError as error:
+        _complain(f"out of memory: {error}" if str(error) else "out of memory")
+        sys.exit(FAILED)
     except BrokenPipeError:
         # The reader (head, less) has seen enough; Python must not complain at exit either.
         _drop_output()

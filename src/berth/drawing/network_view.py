@@ -8,6 +8,7 @@ from berth.drawing.views import ApplicationView
 from berth.evaluation import Situation
 from berth.evaluation.critical import critical_path
 from berth.model import Network, Problem
+from berth.model.pair_fields import Known
 
 MOST_NAMED = 40
 """With more nodes than this only those in use are named."""
@@ -45,6 +46,8 @@ def critical_links(situation: Situation) -> set[tuple[int, int]]:
 def cables(network: Network) -> list[tuple[int, int]]:
     """The pairs of nodes with a (physical) link, unless there are too many to see anything."""
     table = network.table
+    if isinstance(table.connected, Known):  # of thousands of nodes
+        return []
     linked = table.connected.copy()
     if table.next_hop is not None:
         linked &= table.next_hop == np.arange(len(network.nodes))

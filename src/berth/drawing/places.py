@@ -8,6 +8,7 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 
 from berth.model import Network
+from berth.model.pair_fields import whole
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +26,7 @@ def node_places(network: Network) -> FloatArray:
     coordinates = [node.coordinates for node in network.nodes if node.coordinates is not None]
     if len(coordinates) == len(network.nodes):
         return np.round(_flattened(np.array(coordinates, dtype=np.float64)), DECIMALS)
-    distance = _distances(network.table.delay_ms)
+    distance = _distances(whole(network.table.delay_ms))
     return np.round(_with_less_stress(_from_distances(distance), distance), DECIMALS)
 
 

@@ -170,7 +170,7 @@ def _log(values: FloatArray) -> FloatArray:
 
 
 def _node_log_availability(setting: Setting, _: IndexArray, nodes: IndexArray) -> FloatArray:
-    return _log(setting.problem.network.availability)[nodes]
+    return _log(setting.problem.network.availability[nodes])
 
 
 def _placement_cost(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:

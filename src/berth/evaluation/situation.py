@@ -315,11 +315,7 @@ class Situation:
     def belongs_to(self, application: int) -> BoolArray:
         """The instances that an application depends on: its own, and what it reuses with all above."""
         graph = self.graph
-        wanted = {
-            int(self.provider[number])
-            for number, item in enumerate(graph.operators)
-            if item.application == application
-        }
+        wanted = set(self.provider[graph.operator_application == application].tolist())
         waiting = [number for number in wanted if graph.operators[number].application != application]
         while waiting:
             for sender in graph.inputs[waiting.pop()]:

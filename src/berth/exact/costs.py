@@ -6,6 +6,7 @@ What is no such sum (worst paths, the fullest link, a product in a raw sum) is k
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,12 +15,17 @@ from numpy.typing import NDArray
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
 from berth.exact.placement import Edge, Placement
-from berth.model import BadInput
+from berth.model import BadInput, Network
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 FACTORS = ("response_time", "loaded_response_time", "bandwidth_max")
 """Metrics that are no sums but have a term of their own in the exact model."""
+MOST_PAIRS = 100_000_000
+"""Pairs of nodes beyond which no bound is looked for: it would take minutes."""
+AT_ONCE = 4_000_000
+"""So many of them are looked at together, to save memory."""
 
 
 @dataclass(eq=False)
@@ -99,10 +105,12 @@ def _is_factor(goal: Goal, name: str) -> bool:
 
 
 def least_costs(goal: Goal, placement: Placement) -> float:
-    """A lower bound on the costs without any matrix of an edge: every part at its least, by itself."""
+    """A lower bound on the costs without any matrix of an edge: every part at its least, by itself.
+
+    Minus infinity where there are too many nodes to look at every two of them.
+    """
     network, total = placement.network, 0.0
     nodes = np.unique(np.concatenate(placement.candidates))
-    here, there = (part.ravel() for part in np.meshgrid(nodes, nodes, indexing="ij"))
     for name in goal.weights:
         metric, coefficient = METRIC_BY_NAME[name], goal.coefficient(name)
         if _is_factor(goal, name):
@@ -115,14 +123,30 @@ def least_costs(goal: Goal, placement: Placement) -> float:
             _add_instances(costs, metric, coefficient)
             total += sum(float(part.min()) for part in costs.block)
         if metric.per_flow is not None:
-            weights = coefficient * finite(metric.per_flow(network, here, there))
-            total += float(placement.rate.sum()) * float(weights.min())
+            rate = float(placement.rate.sum())
+            total += rate * _least_weight(network, metric.per_flow, nodes, coefficient) if rate else 0.0
         if metric.per_pair is not None:
-            weights = coefficient * finite(metric.per_pair(network, here, there))
-            total += len(placement.graph.pair_sender) * float(weights.min())
+            pairs = len(placement.graph.pair_sender)
+            total += pairs * _least_weight(network, metric.per_pair, nodes, coefficient) if pairs else 0.0
         if metric.per_node is not None:
             total += float(np.minimum(coefficient * metric.per_node(network)[nodes], 0.0).sum())
     return total
+
+
+def _least_weight(
+    network: Network,
+    weight: Callable[[Network, IndexArray, IndexArray], FloatArray],
+    nodes: IndexArray,
+    coefficient: float,
+) -> float:
+    """The least that a pair of nodes can add, one block of senders after the other."""
+    if len(nodes) ** 2 > MOST_PAIRS:
+        return -np.inf
+    least = np.inf
+    for part in np.array_split(nodes, -(-(len(nodes) ** 2) // AT_ONCE)):
+        here, there = np.repeat(part, len(nodes)), np.tile(nodes, len(part))
+        least = min(least, float((coefficient * finite(weight(network, here, there))).min(initial=np.inf)))
+    return least
 
 
 def add_metric(costs: Costs, metric: AdditiveMetric, coefficient: float) -> None:

@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 
 from berth.evaluation.situation import data_unit_bytes
 from berth.exact.placement import Placement
+from berth.model.pair_fields import PairField
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+
+MOST_LOOKED_AT = 50_000_000
+"""Combinations of two instances' candidates that are looked at one by one in networks without matrices."""
 
 
 class PathTimes:
@@ -146,11 +150,21 @@ class PathTimes:
                 own = own * (queue + crowd) / np.maximum(1.0, queue + 1.0)
             arrival = 0.0
             for pair in self.incoming[number]:
-                transfer = self.transfer(pair)
-                worst = float(transfer[np.isfinite(transfer)].max(initial=0.0))
-                arrival = max(arrival, latest[graph.pair_sender[pair]] + worst)
+                arrival = max(arrival, latest[graph.pair_sender[pair]] + self._worst_transfer(pair))
             latest[number] = arrival + float(own.max(initial=0.0))
         return float(latest.max(initial=0.0))
+
+    def _worst_transfer(self, pair: int) -> float:
+        """A pair's time over the worst link; a bound on it where there are too many to look at."""
+        graph, network = self.placement.graph, self.placement.network
+        senders, receivers = (self.nodes(ends[pair]) for ends in (graph.pair_sender, graph.pair_receiver))
+        delay = network.table.delay_ms
+        if isinstance(delay, PairField) and len(senders) * len(receivers) > MOST_LOOKED_AT:
+            slowest = float(network.nic_bytes_per_s[senders].min())
+            size = 0.0 if self._bytes is None else float(self._bytes[graph.pair_stream[pair]])
+            return delay.most + (1000.0 * size / slowest if size else 0.0)
+        transfer = self.transfer(pair)
+        return float(transfer[np.isfinite(transfer)].max(initial=0.0))
 
 
 def _by(ends: IndexArray, count: int) -> list[list[int]]:

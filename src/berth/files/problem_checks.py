@@ -11,6 +11,8 @@ from berth.model.suggest import did_you_mean
 
 Document = dict[str, Any]
 MOST_PAIRS = 20_000_000
+MOST_ROUTED = 10_000
+"""Nodes between which shortest paths are looked for: tables of them take 7 GB then."""
 
 
 def document_mistakes(document: Document) -> Iterator[str]:
@@ -19,13 +21,12 @@ def document_mistakes(document: Document) -> Iterator[str]:
     objects = [item["name"] for item in document.get("objects", ())]
     yield from _doubles(nodes, "network.nodes[{}].name", "a node")
     yield from _doubles(objects, "objects[{}].name", "an object")
-    yield from _network(document["network"], dict.fromkeys(nodes), dict.fromkeys(objects))
+    known_nodes, known_objects = dict.fromkeys(nodes), dict.fromkeys(objects)
+    yield from _network(document["network"], known_nodes, known_objects)
     names = [application["name"] for application in document["applications"]]
     yield from _doubles(names, "applications[{}].name", "an application")
     for number, application in enumerate(document["applications"]):
-        yield from _application(
-            application, f"applications[{number}]", dict.fromkeys(nodes), dict.fromkeys(objects)
-        )
+        yield from _application(application, f"applications[{number}]", known_nodes, known_objects)
     yield from _objective(document)
 
 
@@ -59,6 +60,12 @@ def _network(network: Document, nodes: dict[str, None], objects: dict[str, None]
         (size, first), (other, second) = list(dimensions.items())[:2]
         yield (
             f"network.nodes[{second}].coordinates: {other} dimensions, but {size} at network.nodes[{first}]"
+        )
+    if network.get("routing") == "shortest_path" and len(network["nodes"]) > MOST_ROUTED:
+        count = len(network["nodes"])
+        yield (
+            f"network.routing: shortest paths between {count:,} nodes don't fit into memory "
+            f"(at most {MOST_ROUTED:,} nodes); give coordinates or direct links"
         )
     for name in LINK_FIELDS:
         yield from _matrix(network.get(name), len(network["nodes"]), f"network.{name}")

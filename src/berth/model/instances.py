@@ -54,7 +54,8 @@ class InstanceGraph:
         self.operator_of = np.repeat(
             np.arange(len(self.operators)), [item.operator.parallelism for item in self.operators]
         )
-        self.application_of = np.array([item.application for item in self.operators])[self.operator_of]
+        self.operator_application = np.array([item.application for item in self.operators])
+        self.application_of = self.operator_application[self.operator_of]
         self.index = {name: number for number, name in enumerate(self.names)}
         self.operator_index = {item.name: number for number, item in enumerate(self.operators)}
         self._number_streams()
@@ -178,11 +179,13 @@ class InstanceGraph:
     def candidate_nodes(self) -> list[IndexArray]:
         """For every operator the numbers of its candidates that host operators."""
         found: dict[tuple[str, ...] | None, IndexArray] = {None: self._network.hosting}
+        hosts = np.zeros(len(self._network.nodes), dtype=bool)
+        hosts[self._network.hosting] = True
         for item in self.operators:
             names = item.operator.candidates
             if names is not None and names not in found:
                 numbers = np.array(sorted(self._network.index[name] for name in names), dtype=np.intp)
-                found[names] = numbers[np.isin(numbers, self._network.hosting)]
+                found[names] = numbers[hosts[numbers]]
         return [found[item.operator.candidates] for item in self.operators]
 
     @cached_property

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from berth.files.schema import FASTEST, SLOWEST
 from berth.model import Problem
+from berth.model.pair_fields import PairField
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS
 from berth.pipeline.level import with_level
 from berth.pipeline.options import IngestOptions
@@ -151,6 +152,9 @@ def pooled(problem: Problem) -> bool:
     if not problem.network.symmetric:
         return False
     delay = problem.network.table.delay_ms
+    if isinstance(delay, PairField):
+        senders, receivers, forth = delay.entries
+        return np.array_equal(forth, delay[receivers, senders], equal_nan=True)
     return np.array_equal(delay, delay.T, equal_nan=True)
 
 

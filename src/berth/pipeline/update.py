@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from berth.model import Problem
+from berth.model.pair_fields import Known
 
 Document = dict[str, Any]
 Names = dict[str, list[str]]
@@ -229,11 +230,25 @@ class _Links:
     def _name_missing(self, senders: Any, receivers: Any) -> None:
         problem = self._changes.problem
         names = [node.name for node in problem.network.nodes]
-        missing = problem.network.table.connected.copy()
-        np.fill_diagonal(missing, False)
-        missing[senders, receivers] = False
-        if self._one_way:
-            missing[receivers, senders] = False
-            missing = np.triu(missing | missing.T)
-        pairs = zip(*np.nonzero(missing), strict=True)
+        linked = problem.network.table.connected
+        if isinstance(linked, Known):
+            pairs = zip(*self._unmeasured_entries(linked, senders, receivers), strict=True)
+        else:
+            missing = linked.copy()
+            np.fill_diagonal(missing, False)
+            missing[senders, receivers] = False
+            if self._one_way:
+                missing[receivers, senders] = False
+                missing = np.triu(missing | missing.T)
+            pairs = zip(*np.nonzero(missing), strict=True)
         self._changes.missing("delay_ms of links", (f"{names[a]} -> {names[b]}" for a, b in pairs))
+
+    def _unmeasured_entries(self, linked: Known, senders: Any, receivers: Any) -> tuple[Any, Any]:
+        """Of a network without matrices only what has an entry can be missing: coordinates are no links."""
+        size = len(linked)
+        here, there, _ = linked.field.entries
+        measured = senders * size + receivers
+        if self._one_way:
+            here, there = np.minimum(here, there), np.maximum(here, there)
+            measured = np.minimum(senders, receivers) * size + np.maximum(senders, receivers)
+        return np.divmod(np.setdiff1d(here * size + there, measured), size)

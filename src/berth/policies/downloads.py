@@ -18,15 +18,17 @@ def choose_downloads(setting: Setting, nodes: NDArray[np.intp]) -> tuple[Downloa
     network = problem.network
     situation = Situation(setting, Plan(assignment_of(problem, nodes)))
     card = network.nic_bytes_per_s.copy()
-    link = network.table.bandwidth_bytes_per_s.copy()
+    link = network.table.bandwidth_bytes_per_s
+    taken: dict[tuple[int, int], float] = {}
     chosen = []
     for (name, target), rate in situation.object_rates.items():
         holders = [k for k, node in enumerate(network.nodes) if name in node.holds]
         holders = [k for k in holders if network.table.connected[k, target]]
         if not holders:
             continue
-        source = max(holders, key=lambda k: min(card[k], link[k, target]))
+        room = {k: min(card[k], link[k, target] - taken.get((k, target), 0.0)) for k in holders}
+        source = max(holders, key=room.__getitem__)
         card[[source, target]] -= rate
-        link[source, target] -= rate
+        taken[source, target] = taken.get((source, target), 0.0) + rate
         chosen.append(Download(name, network.nodes[source].name, network.nodes[target].name))
     return tuple(chosen)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 
 class RoundRobin:
@@ -32,15 +36,24 @@ class RoundRobin:
         choices = [len(graph.allowed_nodes[operator]) for operator in graph.operator_of.tolist()]
         for number in sorted(range(len(graph)), key=lambda number: choices[number] > 1):
             allowed = graph.allowed_nodes[graph.operator_of[number]]
-            needed = demand[:, number, None]
-            fits = allowed[(needed <= room[:, allowed] * (1 + 1e-9) + 1e-12).all(axis=0)]
-            if len(fits) == 0:
+            chosen = _next_with_room(allowed, turn, room, demand[:, number])
+            if chosen is None:
                 reason = f"stuck at {graph.names[number]}: no node that may host it has room"
                 return Answer("unknown", reason=reason)
-            # The next in turn, counted over all nodes, that fits.
-            chosen = fits[np.searchsorted(fits, turn) % len(fits)]
             if len(allowed) > 1:
-                turn = (int(chosen) + 1) % len(network.nodes)
+                turn = (chosen + 1) % len(network.nodes)
             nodes[number] = chosen
             room[:, chosen] -= demand[:, number]
         return Answer("feasible", nodes, downloads=choose_downloads(task.setting, nodes))
+
+
+def _next_with_room(allowed: IndexArray, turn: int, room: FloatArray, demand: FloatArray) -> int | None:
+    """The next node in turn, counted over all nodes, that has room; looks at few nodes, then at more."""
+    first, seen, count = int(np.searchsorted(allowed, turn)), 0, 64
+    while seen < len(allowed):
+        nodes = allowed[np.arange(first + seen, first + min(seen + count, len(allowed))) % len(allowed)]
+        fits = (demand[:, None] <= room[:, nodes] * (1 + 1e-9) + 1e-12).all(axis=0)
+        if fits.any():
+            return int(nodes[np.argmax(fits)])
+        seen, count = seen + count, count * 8
+    return None

@@ -14,12 +14,14 @@ from berth.evaluation.metrics import AdditiveMetric
 from berth.exact.budget import Budget
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
+from berth.model.pair_fields import AllPairsError
 from berth.model.plan import Status
 from berth.policies.parameters import parameters_from
 from berth.policies.policy import Answer, Policy, Progress, Task
 from berth.policies.registry import DEFAULT, find_policy
 
 DEFAULT_TIME_LIMIT = 60.0
+_OUT_OF_REACH = "can't place on so many nodes"
 
 
 def solve(
@@ -60,7 +62,11 @@ def solve(
     task = Task(
         setting, parameters_from(chosen.parameters, parameters, chosen.about.name), seed, budget, progress
     )
-    return _plan(task, chosen.about.name, chosen.solve(task))
+    try:
+        return _plan(task, chosen.about.name, chosen.solve(task))
+    except AllPairsError as error:
+        reason = f"{chosen.about.name} {_OUT_OF_REACH}: {error}; try --policy mopa"
+        return _plan(task, chosen.about.name, Answer("unknown", reason=reason))
 
 
 def _check_objective(setting: Setting) -> None:
@@ -131,6 +137,9 @@ def _with_proof(plan: Plan, answer: Answer) -> Plan:
     if plan.violations:
         reason = answer.reason or f"the plan breaks {len(plan.violations)} constraint(s)"
         return replace(plan, status="unknown", reason=reason)
+    if answer.status == "unknown":
+        # The best that was found: it doesn't keep what the policy was asked for, as its reason says.
+        return plan
     if answer.bound is None or plan.objective is None:
         return replace(plan, status="feasible")
     gap = gap_between(plan.objective, answer.bound)

@@ -170,7 +170,7 @@ class CpSatModel:
         network = self.placement.network
         size = len(network.nodes)
         bandwidth = network.table.physical_bandwidth
-        if not np.isfinite(bandwidth).any():
+        if not network.table.bandwidth_bound:
             return
         arrow = "<->" if network.table.half_duplex else "->"
         for link, terms in self.pairs.crossings(bandwidth).items():

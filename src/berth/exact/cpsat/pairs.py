@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from berth.model.pair_fields import PairField
+
 if TYPE_CHECKING:
     from berth.exact.cpsat.model import CpSatModel
 
@@ -102,7 +104,9 @@ class PairVariables:
         cp.add_exactly_one([literal, *common])
         return literal
 
-    def crossings(self, bandwidth: FloatArray, share: float = 1.0) -> dict[int, Callable[[], Terms]]:
+    def crossings(
+        self, bandwidth: FloatArray | PairField, share: float = 1.0
+    ) -> dict[int, Callable[[], Terms]]:
         """For every link that could be used beyond a share of it, how to get what crosses it."""
         placement = self._placement
         found: dict[int, list[tuple[int, bool, float, int, int]]] = {}

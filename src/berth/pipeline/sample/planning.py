@@ -91,7 +91,9 @@ def plan_sample(
     availability = problem.network.availability if options.outages else np.ones(nodes)
     outages = outages_of(availability, ticks)
     regular = outages.records + reporting * reports
-    linked = problem.network.table.connected.sum() > nodes
+    if problem.network.scattered:
+        raise BadInput([f"network.nodes: {nodes:,} are too many: probes go over all links between them"])
+    linked = bool(problem.network.table.connected.sum() > nodes)
     probes = _probes(options, regular, linked)
     return Sample(
         problem=problem,

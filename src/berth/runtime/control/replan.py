@@ -6,10 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from berth.evaluation import METRIC_BY_NAME, evaluate
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.exact.budget import Budget
 from berth.model import BadInput, Plan, Problem
+from berth.model.pair_fields import PairField
 from berth.model.plan import Status
 from berth.policies import solve
 from berth.policies.registry import find_policy
@@ -88,7 +91,10 @@ def _known_part(problem: Problem, weights: Mapping[str, float]) -> dict[str, flo
 
 def _without_rates(problem: Problem) -> dict[str, float]:
     network = problem.network
-    availabilities = {*network.availability.tolist(), *network.table.availability.ravel().tolist()}
+    links = network.table.availability
+    # Without matrices there are nodes with themselves and many pairs without a link, all at 1.
+    of_links = np.append(links.entries[2], 1.0) if isinstance(links, PairField) else links.ravel()
+    availabilities = {*network.availability.tolist(), *of_links.tolist()}
     differ = len({value for value in availabilities if value == value}) > 1
     return {"availability": 1.0} if differ else {"response_time": 1.0}
 

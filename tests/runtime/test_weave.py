@@ -136,6 +136,30 @@ def test_state_is_kept_for_every_instance_and_stateless_operators_work_on_batche
     assert names.count("EventTimeWatermark") == 3
 
 
+@pytest.mark.parametrize(
+    "session", [SparkSession.getActiveSession, lambda: SparkSession.builder.getOrCreate()]
+)
+def test_the_session_that_there_is_has_the_views_of_an_operators_rows(
+    weave: Weave, spark: SparkSession, session: Callable[[], SparkSession]
+) -> None:
+    """Also where rows are in a session of their own, as those of a stream's batches are."""
+    app = Application("views")
+
+    @app.source
+    def rows(spark: SparkSession) -> DataFrame:
+        return spark.range(3)
+
+    @app.operator
+    def chosen(rows: DataFrame) -> DataFrame:
+        rows.createOrReplaceTempView("rows_of_chosen")
+        return session().sql("SELECT id FROM rows_of_chosen WHERE id > 0")
+
+    kept(app, "chosen")
+    assert weave(app).shapes["chosen"].schema.names == ["id"]
+    assert SparkSession.builder.getOrCreate() is spark
+    assert not spark.catalog.tableExists("rows_of_chosen")
+
+
 def test_windows_that_several_take_keep_their_watermark(weave: Weave) -> None:
     """Without it none would ever come out."""
     app = Application("windows", output_mode="append")

@@ -24,6 +24,7 @@ from berth.runtime.plans import (
     shuffles,
     subqueries_of,
 )
+from berth.runtime.sessions import in_session_of
 
 _EMPTY_INPUT = {"Scan ExistingRDD", "LocalTableScan", "WholeStageCodegen", "InputAdapter"}
 
@@ -82,7 +83,8 @@ def call(operator: Operator, *arguments: Any, **named: Any) -> DataFrame:
         BadInput: it raised, or gave something else.
     """
     try:
-        result = operator.function(*arguments, **named)
+        with in_session_of(*(each for each in arguments if isinstance(each, DataFrame))):
+            result = operator.function(*arguments, **named)
     except BadInput:
         raise
     except Exception as error:

@@ -32,6 +32,7 @@ from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
 from berth.runtime.placement import Branch, Placement
 from berth.runtime.plans import frame_of, logical_plan
+from berth.runtime.sessions import in_session_of
 from berth.runtime.shapes import Shape, call, check_stages, shape_of, source_shape
 from berth.runtime.user_errors import naming_functions_of
 
@@ -428,7 +429,7 @@ def call_sink(operator: Operator, branch: Branch, frames: Sequence[DataFrame], n
     """Let a sink write a batch."""
     named = {BATCH: number} if _takes(operator, BATCH) else {}
     try:
-        with naming_functions_of(operator.name):
+        with naming_functions_of(operator.name), in_session_of(*frames):
             operator.function(*frames, **named, **_instance(operator, branch))
     except (PySparkException, Py4JError):
         # what Spark has to say of its tasks is put into words elsewhere

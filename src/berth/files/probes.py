@@ -56,7 +56,7 @@ def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:
         tables.append(table)
         unreadable += bad
     rows = pd.concat(tables, ignore_index=True) if tables else _frame([], [], [])
-    senders, receivers = (rows[end].map(index.get).fillna(-1).to_numpy(np.intp) for end in _ENDS)
+    senders, receivers = (np.array([index.get(name, -1) for name in rows[end]], np.intp) for end in _ENDS)
     reasons = _reasons(rows, senders, receivers)
     rejected = {**({"unreadable": unreadable} if unreadable else {}), **reasons[reasons != ""].value_counts()}
     good = (reasons == "").to_numpy()

@@ -432,3 +432,16 @@ def mistakes_in(document: Any) -> list[str]:
 def printable(path: str) -> str:
     """A path as it is printed."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in path)
+
+
+def test_too_many_nodes_for_routes() -> None:
+    """Tables of routes between so many nodes fit into no memory: said at once, and with a way out."""
+    document = problem_document()
+    document["network"]["routing"] = "shortest_path"
+    document["network"]["nodes"] += [{"name": f"n{number}"} for number in range(20_000)]
+    with pytest.raises(BadInput) as found:
+        problem_from(document)
+    assert [line for line in found.value.mistakes if "routing" in line] == [
+        "network.routing: shortest paths between 20,003 nodes don't fit into memory (at most 10,000 nodes); "
+        "give coordinates or direct links"
+    ]

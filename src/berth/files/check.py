@@ -105,14 +105,15 @@ def _sequence(value: list[Any], schema: Schema, path: str) -> Iterator[str]:
 
 def surely_fits(value: Any, schema: Schema) -> bool:
     """A quick yes for most of what is right: of 100,000 nodes the few with mistakes are looked at closely."""
-    kind, found = schema.get("type"), type(value)
+    kinds, found = schema.get("type"), type(value)
+    kinds = (kinds,) if type(kinds) is str else kinds or ()
     if "enum" in schema:
-        return kind is None and found is str and value in schema["enum"]
+        return (not kinds or "string" in kinds) and found is str and value in schema["enum"]
     if found is float or found is int:
-        whole = kind == "integer" and found is int
+        whole = "integer" in kinds and found is int
         # Both bounds together keep out what is not finite.
         return (
-            (kind == "number" or whole)
+            ("number" in kinds or whole)
             and "minimum" in schema
             and "maximum" in schema
             and bool(schema["minimum"] <= value <= schema["maximum"])
@@ -120,16 +121,14 @@ def surely_fits(value: Any, schema: Schema) -> bool:
             and not value >= schema.get("exclusiveMaximum", math.inf)
         )
     if found is str:
-        return kind == "string" and (
-            "pattern" not in schema or re.search(schema["pattern"], value) is not None
-        )
+        return "string" in kinds and re.search(schema.get("pattern", ""), value) is not None
     if found is list:
         enough = schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
         items = schema.get("items", {})
-        return enough and kind == "array" and all(surely_fits(item, items) for item in value)
+        return enough and "array" in kinds and all(surely_fits(item, items) for item in value)
     if found is dict:
-        return kind == "object" and _surely_fitting_mapping(value, schema)
-    return found is bool and kind == "boolean"
+        return "object" in kinds and _surely_fitting_mapping(value, schema)
+    return found is bool and "boolean" in kinds
 
 
 def _surely_fitting_mapping(value: dict[Any, Any], schema: Schema) -> bool:

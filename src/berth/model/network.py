@@ -76,6 +76,15 @@ class Network:
         return np.flatnonzero([node.hosts for node in self.nodes])
 
     @cached_property
+    def holders(self) -> dict[str, list[int]]:
+        """The numbers of the nodes that hold each object, by its name."""
+        found: dict[str, list[int]] = {}
+        for number, node in enumerate(self.nodes):
+            for name in node.holds:
+                found.setdefault(name, []).append(number)
+        return found
+
+    @cached_property
     def speed(self) -> FloatArray:
         """S_u of every node, against the reference processor."""
         return np.array([node.speed for node in self.nodes])

@@ -22,8 +22,7 @@ def choose_downloads(setting: Setting, nodes: NDArray[np.intp]) -> tuple[Downloa
     taken: dict[tuple[int, int], float] = {}
     chosen = []
     for (name, target), rate in situation.object_rates.items():
-        holders = [k for k, node in enumerate(network.nodes) if name in node.holds]
-        holders = [k for k in holders if network.table.connected[k, target]]
+        holders = [k for k in network.holders.get(name, ()) if network.table.connected[k, target]]
         if not holders:
             continue
         room = {k: min(card[k], link[k, target] - taken.get((k, target), 0.0)) for k in holders}

@@ -11,9 +11,12 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
+    "mopa": "berth.policies.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
+    "sbon": "berth.policies.sbon:Sbon",
     "t-storm": "berth.policies.t_storm:TStorm",
 }
 DEFAULT = "odp"

@@ -11,8 +11,8 @@ the search is given up (the texts are reasons for a plan) and `BadInput` for unk
 
 from berth.policies.latency_space.hosts import NoHostError
 from berth.policies.latency_space.network import known_space
-from berth.policies.latency_space.parameters import MopaParameters, SpaceParameters
-from berth.policies.latency_space.placing import Placed, mopa_mapping
+from berth.policies.latency_space.parameters import MopaParameters, SbonParameters, SpaceParameters
+from berth.policies.latency_space.placing import Placed, mopa_mapping, sbon_mapping
 from berth.policies.latency_space.virtual import NoEndError
 
 __all__ = [
@@ -20,7 +20,9 @@ __all__ = [
     "NoEndError",
     "NoHostError",
     "Placed",
+    "SbonParameters",
     "SpaceParameters",
     "known_space",
     "mopa_mapping",
+    "sbon_mapping",
 ]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from berth.model import Problem
 from berth.policies.latency_space.graph import UnitGraph
+from berth.policies.latency_space.needs import needs_of
 from berth.policies.latency_space.network import NetworkFacts
 from berth.space.network_space import Space
 
@@ -33,30 +34,13 @@ class Hosts:
         self._space = space
         self.hosting = facts.hosts
         self.middle = facts.middle(space)
-        instances = problem.instances
-        resources = tuple(instances.resources)
-        processors = any(
-            application.throughput_per_s is not None and any(item.work_ms for item in application.operators)
-            for application in problem.applications
-        )
-        self.room = facts.room(resources, processors, most)
+        needs = needs_of(problem, graph, most)
+        self.demand = needs.demand
+        self.room = facts.room(*needs.room)
         """What is left at every node [nodes, resources]."""
-        self.demand = self._demands(resources, processors, most)
         self.node = np.full(len(graph), -1, dtype=np.intp)
         """Where every unit is; -1: nowhere yet."""
         self._delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
-
-    def _demands(self, resources: tuple[str, ...], processors: bool, most: int | None) -> FloatArray:
-        graph, instances = self._graph, self._problem.instances
-        columns = [instances.demand(name) for name in resources]
-        if processors:
-            columns.append(np.nan_to_num(instances.throughput_share) * instances.work_ms / 1000.0)
-        if most is not None:
-            # Pinned ones run nothing in this model.
-            columns.append((graph.fixed[graph.unit_of] < 0).astype(np.float64))
-        if not columns:
-            return np.zeros((len(graph), 0))
-        return np.stack([np.bincount(graph.unit_of, column, len(graph)) for column in columns], axis=1)
 
     @property
     def unlimited(self) -> bool:
@@ -66,9 +50,14 @@ class Hosts:
     def put(self, unit: int, node: int) -> None:
         """Place a unit, or move it."""
         if self.node[unit] >= 0:
-            self.room[self.node[unit]] += self.demand[unit]
+            self.take(unit)
         self.node[unit] = node
         self.room[node] -= self.demand[unit]
+
+    def take(self, unit: int) -> None:
+        """Take a unit off its node."""
+        self.room[self.node[unit]] += self.demand[unit]
+        self.node[unit] = -1
 
     def fits(self, unit: int, nodes: IndexArray) -> BoolArray:
         """Which nodes have room for a unit and may host it, streams aside."""
@@ -103,6 +92,13 @@ class Hosts:
             return np.asarray(self._space.index.nearest(place, count)[0], dtype=np.intp)
         square = ((self._space.coordinates.positions[allowed] - place) ** 2).sum(axis=1)
         return np.asarray(allowed[np.argsort(square, kind="stable")[:count]])
+
+    def least_loaded(self, unit: int, place: FloatArray, count: int) -> int:
+        """Of the nearest nodes with room the one with the fewest units, the nearest of these; -1: none."""
+        nodes = self.near(unit, place, count)
+        nodes = nodes[self.fits(unit, nodes) & self.reaches(unit, nodes)]
+        loads = [int((self.node == node).sum()) for node in nodes.tolist()]
+        return int(nodes[np.argmin(loads)]) if loads else -1
 
     def nearest(self, unit: int, place: FloatArray) -> int:
         """The nearest node that takes a unit; one that doesn't reach its neighbours only if no other does.

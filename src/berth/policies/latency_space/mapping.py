@@ -21,7 +21,13 @@ def put_pinned(hosts: Hosts, graph: UnitGraph) -> None:
 
 
 def map_to_nodes(
-    hosts: Hosts, graph: UnitGraph, space: Space, positions: FloatArray, free: BoolArray, units: IndexArray
+    hosts: Hosts,
+    graph: UnitGraph,
+    space: Space,
+    positions: FloatArray,
+    free: BoolArray,
+    units: IndexArray,
+    least_loaded_of: int = 1,
 ) -> None:
     """Give units the nearest node with room, those with the least choice and the most traffic first.
 
@@ -33,7 +39,8 @@ def map_to_nodes(
     """
     if len(units) == 0:
         return
-    if hosts.unlimited and free[units].all() and all(graph.allowed[unit] is None for unit in units.tolist()):
+    simple = hosts.unlimited and least_loaded_of == 1
+    if simple and free[units].all() and all(graph.allowed[unit] is None for unit in units.tolist()):
         _map_at_once(hosts, space, positions, units)
         return
     traffic = np.bincount(np.repeat(np.arange(len(graph)), np.diff(graph.offsets)), graph.weights, len(graph))
@@ -42,12 +49,13 @@ def map_to_nodes(
     by_traffic = units[np.lexsort((units, -traffic[units], choice, ~free[units]))]
     state = hosts.node.copy(), hosts.room.copy()
     try:
-        _map_in_order(hosts, graph, space, positions, free, by_traffic)
+        _map_in_order(hosts, graph, space, positions, free, by_traffic, least_loaded_of)
     except NoHostError:
         hosts.node[:], hosts.room[:] = state
         there = hosts.room.max(axis=0, initial=0.0)
         size = (hosts.demand[units] / np.where(there > 0, there, 1.0)).max(axis=1, initial=0.0)
-        _map_in_order(hosts, graph, space, positions, free, units[np.lexsort((units, choice, -size))])
+        by_size = units[np.lexsort((units, choice, -size))]
+        _map_in_order(hosts, graph, space, positions, free, by_size, least_loaded_of)
 
 
 def _map_at_once(hosts: Hosts, space: Space, positions: FloatArray, units: IndexArray) -> None:
@@ -60,11 +68,18 @@ def _map_at_once(hosts: Hosts, space: Space, positions: FloatArray, units: Index
 
 
 def _map_in_order(
-    hosts: Hosts, graph: UnitGraph, space: Space, positions: FloatArray, free: BoolArray, order: IndexArray
+    hosts: Hosts,
+    graph: UnitGraph,
+    space: Space,
+    positions: FloatArray,
+    free: BoolArray,
+    order: IndexArray,
+    least_loaded_of: int,
 ) -> None:
     waiting = [int(unit) for unit in order if not free[unit]]
     for unit in order[free[order]].tolist():
-        hosts.put(unit, hosts.nearest(unit, positions[unit]))
+        node = hosts.least_loaded(unit, positions[unit], least_loaded_of) if least_loaded_of > 1 else -1
+        hosts.put(unit, node if node >= 0 else hosts.nearest(unit, positions[unit]))
     while waiting:
         # Next to a neighbour that has a node already, where there is one.
         unit = next((unit for unit in waiting if _placed_neighbour(hosts, graph, unit) >= 0), waiting[0])

@@ -15,6 +15,8 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
+PEERS = 32
+"""Peers by whose delays a node finds what coordinates miss of it."""
 ROUNDING = 1e-9
 """Amounts are compared with this relative tolerance, as the judge does."""
 
@@ -34,7 +36,8 @@ class NetworkFacts:
         self._rooms: dict[tuple[object, ...], FloatArray] = {}
         self.spaces: dict[int, Space] = {}
         self._complete: bool | None = None
-        self._middles: dict[int, FloatArray] = {}
+        self._middles: WeakKeyDictionary[Space, FloatArray] = WeakKeyDictionary()
+        self._residuals: WeakKeyDictionary[Space, FloatArray] = WeakKeyDictionary()
 
     @cached_property
     def hosts(self) -> BoolArray:
@@ -46,16 +49,27 @@ class NetworkFacts:
     def complete(self, network: Network, space: Space) -> bool:
         """Whether every two nodes can exchange a stream."""
         if self._complete is None:
-            self._complete = not space.computed or bool(network.table.connected.all())
+            connected = network.table.connected
+            dense = isinstance(connected, np.ndarray) and bool(connected.all())
+            self._complete = dense or not space.computed
         return self._complete
 
     def middle(self, space: Space) -> FloatArray:
         """The middle of the nodes that host: a place for what hangs together with nothing pinned."""
-        if id(space) not in self._middles:
+        if space not in self._middles:
             placed = np.setdiff1d(self.hosting, space.coordinates.unplaced)
             places = space.coordinates.positions[placed if len(placed) else self.hosting]
-            self._middles[id(space)] = np.median(places, axis=0) if len(places) else np.zeros(places.shape[1])
-        return self._middles[id(space)]
+            self._middles[space] = np.median(places, axis=0) if len(places) else np.zeros(places.shape[1])
+        return self._middles[space]
+
+    def residuals(self, network: Network, space: Space) -> FloatArray:
+        """By how much each node's delays exceed its distances, half of it: a trait that coordinates miss.
+
+        A node finds it from the delays to some peers, which it measures for its coordinates anyway.
+        """
+        if space not in self._residuals:
+            self._residuals[space] = _residuals(network, space)
+        return self._residuals[space]
 
     def hosting_among(self, names: tuple[str, ...]) -> IndexArray:
         """Those of some nodes that run operators, in order."""
@@ -82,6 +96,23 @@ class NetworkFacts:
             there = np.array([node.capacity.get(resource, 0.0) for node in self._nodes])
             self._capacity[resource] = there * (1.0 - self._headroom)
         return self._capacity[resource]
+
+
+def _residuals(network: Network, space: Space) -> FloatArray:
+    size, delays = len(network.nodes), network.table.delay_ms
+    if not isinstance(delays, np.ndarray) or size < 2:
+        # Delays come from the coordinates: there is nothing that these miss, but heights.
+        return space.coordinates.heights
+    steps = np.unique(np.linspace(1, size - 1, PEERS).astype(np.intp))
+    here = np.arange(size)[:, None]
+    peers = (here + steps) % size
+    # The mean of both ways; where only one is known, that one.
+    there, back = delays[here, peers], delays[peers, here]
+    delay = (np.fmin(there, back) + np.fmax(there, back)) / 2.0
+    square = (space.coordinates.positions[here] - space.coordinates.positions[peers]) ** 2
+    excess = delay - np.sqrt(square.sum(axis=2))
+    excess[np.isnan(excess).all(axis=1)] = 0.0
+    return np.asarray(np.nanmedian(excess, axis=1) / 2.0)
 
 
 _KNOWN: WeakKeyDictionary[Network, NetworkFacts] = WeakKeyDictionary()

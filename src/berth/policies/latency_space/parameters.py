@@ -14,7 +14,7 @@ class SpaceParameters:
         default=None, metadata={"help": "unpinned operators that a node takes at most; none: no limit"}
     )
     refine_nodes: int = field(
-        default=4, metadata={"help": "near nodes whose delays are measured in one step of an operator"}
+        default=5, metadata={"help": "near nodes whose delays are measured in one step of an operator"}
     )
     refine_rounds: int = field(default=3, metadata={"help": "how often an operator may try again"})
     migration: Literal["lazy", "eager"] = field(
@@ -55,3 +55,34 @@ class MopaParameters(SpaceParameters):
             raise ValueError(f"tolerance_ms: {self.tolerance_ms} is not above 0")
         if self.max_events < 1:
             raise ValueError(f"max_events: {self.max_events} is below 1")
+
+
+@dataclass(frozen=True)
+class SbonParameters(SpaceParameters):
+    """What users may set for sbon."""
+
+    refine: bool = field(
+        default=False, metadata={"help": "try near nodes by measured delays after the mapping"}
+    )
+    pace: float = field(
+        default=0.1, metadata={"help": "step of an operator: this x its force / the highest sum of rates"}
+    )
+    force_threshold_ms: float = field(
+        default=0.5, metadata={"help": "at rest when no force / the highest sum of rates is above this"}
+    )
+    max_rounds: int = field(default=5000, metadata={"help": "give up after so many rounds"})
+    mapping: Literal["nearest", "least-loaded"] = field(
+        default="nearest",
+        metadata={"help": "the nearest node with room, or of the nearest ones that which hosts least"},
+    )
+    mapping_nodes: int = field(default=3, metadata={"help": "how many nearest ones, for least-loaded"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.pace < 1:
+            raise ValueError(f"pace: {self.pace} is not above 0 and below 1, where springs come to rest")
+        if not self.force_threshold_ms > 0:
+            raise ValueError(f"force_threshold_ms: {self.force_threshold_ms} is not above 0")
+        for name in ("max_rounds", "mapping_nodes"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: {getattr(self, name)} is below 1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from berth.policies.latency_space import events
 from berth.policies.latency_space.graph import UnitGraph
-from berth.policies.latency_space.springs import anchored_units, at_rest
+from berth.policies.latency_space.springs import anchored_units, at_rest, relax
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -19,6 +20,10 @@ BoolArray = NDArray[np.bool_]
 START_TOLERANCE = 0.01
 """The springs' start is this exact, in ms: it is only a start."""
 START_ROUNDS = 500
+LOGGED_ROUNDS = 1000
+"""Steps of so many rounds are kept, where every change of host is a migration."""
+EVENTS_PER_UNIT = 50
+"""However few events are allowed, large graphs get as many for each unit."""
 
 
 class NoEndError(Exception):
@@ -42,9 +47,16 @@ class Virtual:
     @property
     def usage_bytes(self) -> float:
         """Estimated bytes in flight between the virtual places."""
+        return self._usage(self.positions) / 1000.0
+
+    def stretch(self, places: FloatArray) -> float | None:
+        """Estimated usage with units at some places, against the virtual one; None where that is 0."""
+        usage = self._usage(self.positions)
+        return self._usage(places) / usage if usage > 0 else None
+
+    def _usage(self, places: FloatArray) -> float:
         graph = self.graph
-        total = events.virtual_usage(graph.offsets, graph.neighbours, self.weights, self.positions)
-        return float(total) / 1000.0
+        return float(events.virtual_usage(graph.offsets, graph.neighbours, self.weights, places))
 
 
 def in_space(graph: UnitGraph, space: Space) -> Virtual:
@@ -66,10 +78,9 @@ def in_space(graph: UnitGraph, space: Space) -> Virtual:
     return Virtual(graph, weights, free, positions, np.arange(len(graph)))
 
 
-def start_from_springs(virtual: Virtual) -> None:
-    """Bring free units to where their springs are at rest: never all to one point (erratum E3.4)."""
+def start_from_springs(virtual: Virtual, moving: IndexArray) -> None:
+    """Bring units to where their springs are at rest: never all to one point (erratum E3.4)."""
     graph = virtual.graph
-    moving = np.flatnonzero(virtual.free)
     at_rest(
         graph.offsets,
         graph.neighbours,
@@ -82,7 +93,13 @@ def start_from_springs(virtual: Virtual) -> None:
 
 
 def settle(
-    virtual: Virtual, first: IndexArray, tolerance: float, most_events: int, paper: bool, keep_log: bool
+    virtual: Virtual,
+    first: IndexArray,
+    tolerance: float,
+    most_events: int,
+    paper: bool,
+    keep_log: bool,
+    names: Sequence[str],
 ) -> None:
     """Run MOPA's events until nothing wants to move.
 
@@ -90,6 +107,7 @@ def settle(
         NoEndError: too many events, or in the printed form a search without end.
     """
     graph = virtual.graph
+    most_events = max(most_events, EVENTS_PER_UNIT * int(virtual.free.sum()))
     size = most_events * 4 if keep_log else 0
     virtual.log = np.zeros((size, virtual.positions.shape[1] + 1))
     counted = events.run_events(
@@ -111,9 +129,42 @@ def settle(
     virtual.counters["clusters"] = clusters(virtual)
     stuck = int(counted[events.STUCK])
     if stuck < 0:
-        raise NoEndError(f"no fixed point after {most_events} events")
+        raise NoEndError(f"no fixed point after {most_events} events; max_events allows more")
     if stuck > 0:
-        raise NoEndError(f"{stuck - 1}")
+        name = names[graph.first[stuck - 1]]
+        raise NoEndError(f"{name}: the printed search for its place does not end; mode=fixed does")
+
+
+def stay_in_the_middle(virtual: Virtual, moving: IndexArray) -> None:
+    """Leave units in the middle of the pinned ones, where they are put at first."""
+
+
+def relaxed(virtual: Virtual, pace: float, threshold: float, most_rounds: int, keep_log: bool) -> None:
+    """Let springs pull the free units until they are at rest (SBON).
+
+    Raises:
+        NoEndError: too many rounds.
+    """
+    graph = virtual.graph
+    moving = np.flatnonzero(virtual.free)
+    rows = len(moving) * min(most_rounds, LOGGED_ROUNDS) if keep_log else 0
+    virtual.log = np.zeros((rows, virtual.positions.shape[1] + 1))
+    rounds, messages, logged = relax(
+        graph.offsets,
+        graph.neighbours,
+        virtual.weights,
+        moving,
+        virtual.positions,
+        pace,
+        threshold,
+        most_rounds,
+        virtual.free,
+        virtual.log,
+    )
+    virtual.log = virtual.log[:logged]
+    virtual.counters = {"rounds": rounds, "messages": messages}
+    if rounds < 0:
+        raise NoEndError(f"the springs are not at rest after {most_rounds} rounds; max_rounds allows more")
 
 
 def clusters(virtual: Virtual) -> int:

@@ -1,0 +1,111 @@
+"""From a previous plan to the next one: what stays, what has changed, and where it starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation import Setting
+from berth.policies.latency_space.graph import UnitGraph
+from berth.policies.latency_space.hosts import Hosts
+from berth.space.network_space import Space
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What a previous plan says about the units."""
+
+    ran: IndexArray
+    """The node on which each unit ran; -1: nowhere, or on one that is gone."""
+    stays: BoolArray
+    """Whether it may stay there: the node hosts it and has room."""
+    places: FloatArray
+    """Where it was in the space: its virtual place, or its node's."""
+    changed: BoolArray
+    """Whether its streams or the places around it are not what they were."""
+
+
+def prior_of(setting: Setting, graph: UnitGraph, hosts: Hosts, space: Space) -> Prior | None:
+    """What the previous plan says, and who may stay; None without one."""
+    before, previous = setting.previous_nodes, setting.previous
+    if before is None or previous is None:
+        return None
+    size = len(setting.problem.network.nodes)
+    ran = before[graph.first]
+    ran = np.where(ran < size, ran, -1)
+    ran = np.where(graph.fixed >= 0, graph.fixed, ran)
+    free = graph.fixed < 0
+    stays = np.zeros(len(graph), dtype=bool)
+    for unit in np.flatnonzero(free & (ran >= 0)).tolist():
+        if hosts.fits(unit, ran[unit : unit + 1])[0]:
+            hosts.put(unit, int(ran[unit]))
+            stays[unit] = True
+    places = np.where((ran >= 0)[:, None], space.coordinates.positions[ran], 0.0)
+    changed = np.ones(len(graph), dtype=bool)
+    recorded = _recorded(previous.trace)
+    seen = _digests(setting, graph, space, ran)
+    for unit, (around, there) in seen.items():
+        name = setting.graph.names[graph.first[unit]]
+        place, old_around, old_there = recorded.get(name, (None, None, None))
+        if place is None or len(place) != places.shape[1] or there != old_there:
+            continue
+        places[unit] = place
+        changed[unit] = around != old_around or not stays[unit]
+    return Prior(ran, stays, places, changed & free)
+
+
+def _recorded(trace: Mapping[str, Any]) -> dict[str, tuple[list[float], int, int]]:
+    """What a plan's trace keeps of each unit; nothing that is not as this module writes it."""
+    places, seen = trace.get("positions"), trace.get("seen")
+    if not isinstance(places, Mapping) or not isinstance(seen, Mapping):
+        return {}
+    found = {}
+    for name, place in places.items():
+        marks = seen.get(name)
+        numbers = isinstance(place, list) and all(isinstance(value, int | float) for value in place)
+        if numbers and np.isfinite(place).all() and isinstance(marks, list) and len(marks) == 2:
+            found[name] = (place, marks[0], marks[1])
+    return found
+
+
+def record(
+    setting: Setting, graph: UnitGraph, space: Space, positions: FloatArray, nodes: IndexArray
+) -> dict[str, Any]:
+    """What the next solve wants to know of this one, for the trace.
+
+    Every free unit's place, and checksums of what it depends on: streams and pinned neighbours' places, and
+    its own node's place.
+    """
+    names = setting.graph.names
+    seen = _digests(setting, graph, space, nodes)
+    return {
+        "positions": {names[graph.first[unit]]: np.round(positions[unit], 6).tolist() for unit in seen},
+        "seen": {names[graph.first[unit]]: list(marks) for unit, marks in seen.items()},
+    }
+
+
+def _digests(
+    setting: Setting, graph: UnitGraph, space: Space, nodes: IndexArray
+) -> dict[int, tuple[int, int]]:
+    """Checksums for every unit that has a choice: of its neighbourhood, and of its node's place."""
+    names, places = setting.graph.names, space.coordinates.positions
+    marks = {}
+    for unit in np.flatnonzero(graph.fixed < 0).tolist():
+        span = slice(graph.offsets[unit], graph.offsets[unit + 1])
+        neighbours = graph.neighbours[span]
+        pinned = graph.fixed[neighbours]
+        text = " ".join([names[number] for number in graph.first[neighbours]])
+        around = crc32(text.encode())
+        around = crc32(np.stack([graph.forward[span], graph.backward[span]]).tobytes(), around)
+        around = crc32(places[pinned[pinned >= 0]].tobytes(), around)
+        marks[unit] = (around, crc32(places[nodes[unit]].tobytes()) if nodes[unit] >= 0 else -1)
+    return marks

@@ -1,0 +1,79 @@
+"""MOPopt (paper 003, section VIII): the least network usage over measured delays, with a proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from berth.evaluation.goal import Goal
+from berth.exact.modelled import unmodelled
+from berth.policies.downloads import choose_downloads
+from berth.policies.latency_space.exhaustive import LeastUsage, TooLargeError, least_usage
+from berth.policies.latency_space.graph import unit_graph
+from berth.policies.latency_space.needs import needs_of
+from berth.policies.latency_space.network import facts_of
+from berth.policies.policy import About, Answer, Task
+
+GOAL = Goal({"network_usage": 1.0})
+
+
+@dataclass(frozen=True)
+class ExhaustiveParameters:
+    """What users may set."""
+
+    max_steps: int = field(
+        default=20_000_000, metadata={"help": "give the search up after so many partial plans"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.max_steps < 1:
+            raise ValueError(f"max_steps: {self.max_steps} is below 1")
+
+
+class MopExhaustive:
+    """What the heuristics in the latency space are compared with."""
+
+    about = About(
+        name="mop-exhaustive",
+        paper="003: MOPopt, the optimum that MOPA is compared with",
+        optimises="network usage (rate x delay) over measured delays, exactly",
+        holds="capacities, processors, candidates, hosts, 'where' and 'together' rules, links",
+    )
+    parameters = ExhaustiveParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Sum up least costs over trees; search where capacities or circles don't allow that."""
+        parameters: ExhaustiveParameters = task.parameters
+        problem = task.problem
+        facts = facts_of(problem.network)
+        graph = unit_graph(problem, facts)
+        doubt = unmodelled(problem)
+        for unit, nodes in enumerate(graph.allowed):
+            if nodes is not None and len(nodes) == 0:
+                reason = f"no node may host {problem.instances.names[graph.first[unit]]}"
+                return Answer("infeasible" if doubt is None else "unknown", goal=GOAL, reason=reason)
+        needs = needs_of(problem, graph)
+        try:
+            usage = LeastUsage(problem.network, graph, facts.hosting)
+        except TooLargeError as error:
+            return Answer("unknown", goal=GOAL, reason=str(error))
+        least = least_usage(usage, needs.demand, facts.room(*needs.room), parameters.max_steps)
+        trace: dict[str, Any] = {"method": "search" if least.steps else "trees", "steps": least.steps}
+        if doubt is not None:
+            trace["no_proof"] = doubt
+        given_up = f"given up after {parameters.max_steps} steps; max_steps allows more"
+        if least.nodes is None:
+            reason = "no plan holds the capacities and links" if least.proved else given_up
+            proved = least.proved and doubt is None
+            return Answer("infeasible" if proved else "unknown", goal=GOAL, reason=reason, trace=trace)
+        placed = least.nodes[graph.unit_of]
+        ended = None if least.proved else given_up
+        return Answer(
+            status="optimal" if least.proved and doubt is None else "feasible",
+            nodes=placed,
+            goal=GOAL,
+            bound=least.bound if doubt is None else None,
+            reason=ended if doubt is None else f"not proved: {doubt}",
+            trace=trace,
+            downloads=choose_downloads(task.setting, placed),
+        )

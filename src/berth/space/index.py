@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from berth.space.kd_tree import Tree, build_tree
 from berth.space.tree_search import (
+    begin_search,
     nearest_of_many,
     nearest_points,
     nearest_with_room,
-    points_between,
     points_in_ellipse,
+    points_within,
+    search_on,
 )
 
 FloatArray = NDArray[np.float64]
@@ -78,9 +80,9 @@ class SpaceIndex:
         """
         here = self._point(point)
         numbers, distances = nearest_points(self.tree, here, FIRST_TRY)
-        fitting = np.flatnonzero(accepted(numbers)) if len(numbers) else numbers
-        if len(fitting):
-            return int(numbers[fitting[0]])
+        fitting = accepted(numbers) if len(numbers) else np.zeros(0, dtype=np.bool_)
+        if fitting.any():
+            return int(numbers[np.argmax(fitting)])
         return self._farther(here, accepted, numbers, distances) if len(numbers) < len(self) else -1
 
     def _farther(
@@ -90,22 +92,25 @@ class SpaceIndex:
         refused: IndexArray,
         distances: FloatArray,
     ) -> int:
-        """Search in shells around what was refused, each with some eight times the nodes."""
-        growth = 8.0 ** (1.0 / max(self.dimensions, 1))
-        least_step = self._reach(here) * 2.0**-20
-        asked, last = len(refused), int(refused[-1])
-        within, radius = float(distances[-1]), float(distances[-1])
-        while asked < len(self):
-            radius = max(radius * growth, radius + least_step)
-            numbers, distances = points_between(self.tree, here, within, radius)
-            new = (distances > within) | (numbers > last)
+        """Beyond what was refused: leaf by leaf, the nearer ones first, until none can have a nearer node."""
+        last, reached = int(refused[-1]), float(distances[-1])
+        asked, best, least = len(refused), -1, np.inf
+        parts, bounds, size = begin_search(self.tree, here)
+        while size and -bounds[0] <= least:
+            # Once there is one, all that could be nearer than it are asked for together.
+            count = max(4 * FIRST_TRY, asked) if best < 0 else len(self)
+            numbers, distances, size = search_on(self.tree, here, parts, bounds, size, count, least)
+            new = (distances > reached) | ((distances == reached) & (numbers > last))
             numbers, distances = numbers[new], distances[new]
-            fitting = np.flatnonzero(accepted(numbers)) if len(numbers) else numbers
-            if len(fitting):
-                return int(numbers[fitting[np.lexsort((numbers[fitting], distances[fitting]))[0]]])
             asked += len(numbers)
-            within, last = radius, self._size
-        return -1
+            fitting = accepted(numbers) if len(numbers) else np.zeros(0, dtype=np.bool_)
+            if fitting.any():
+                numbers, distances = numbers[fitting], distances[fitting]
+                nearest = float(distances.min())
+                number = int(numbers[distances == nearest].min())
+                if (nearest, number) < (least, best if best >= 0 else self._size):
+                    best, least = number, nearest
+        return best
 
     def nearest_with_room(
         self, point: ArrayLike, room: FloatArray, demand: FloatArray, allowed: BoolArray | None = None
@@ -116,7 +121,7 @@ class SpaceIndex:
 
     def within(self, point: ArrayLike, radius: float) -> IndexArray:
         """The nodes within a radius, by distance and then number."""
-        numbers, distances = points_between(self.tree, self._point(point), -np.inf, float(radius))
+        numbers, distances = points_within(self.tree, self._point(point), float(radius))
         return numbers[np.lexsort((numbers, distances))]
 
     def in_ellipse(self, first: ArrayLike, second: ArrayLike, length: float) -> IndexArray:
@@ -127,11 +132,6 @@ class SpaceIndex:
         """
         numbers = points_in_ellipse(self.tree, self._point(first), self._point(second), float(length))
         return np.sort(numbers)
-
-    def _reach(self, here: FloatArray) -> float:
-        """No node is farther than this, but for rounding."""
-        corner = np.maximum(np.abs(self.tree.low[0] - here), np.abs(self.tree.high[0] - here))
-        return float(np.sqrt((corner**2).sum()) + self.tree.heights.max())
 
     def _point(self, point: ArrayLike) -> FloatArray:
         here = np.ascontiguousarray(point, dtype=np.float64)

@@ -175,10 +175,53 @@ def _fits(room: FloatArray, number: int, demand: FloatArray) -> bool:
 
 
 @njit(cache=True)
-def points_between(
-    tree: Tree, point: FloatArray, nearer: float, radius: float
-) -> tuple[IndexArray, FloatArray]:
-    """The numbers and distances, unsorted, of what lies from `nearer` to `radius` away."""
+def begin_search(tree: Tree, point: FloatArray) -> tuple[IndexArray, FloatArray, int]:
+    """A search that can be interrupted: parts to look at as a heap, their distances below 0, and its size."""
+    room = len(tree.start) // 2 + 2
+    parts, bounds = np.empty(room, dtype=np.int64), np.empty(room)
+    parts[0] = 0
+    bounds[0] = -_at_least(tree, parts[0], point)
+    return parts, bounds, 1
+
+
+@njit(cache=True)
+def search_on(
+    tree: Tree,
+    point: FloatArray,
+    parts: IndexArray,
+    bounds: FloatArray,
+    size: int,
+    count: int,
+    radius: float,
+) -> tuple[IndexArray, FloatArray, int]:
+    """Take the nearest leaves off the heap until they have `count` points or are beyond the radius.
+
+    Returns their points' numbers and distances, unsorted, and the size of the heap that is left.
+    """
+    numbers, distances = np.empty(128, dtype=np.int64), np.empty(128)
+    found = 0
+    while size and found < count and -bounds[0] <= radius:
+        part = parts[0]
+        size -= 1
+        _sink(parts, bounds, size, parts[size], bounds[size])
+        child = 2 * part + 1
+        if child < len(tree.start):
+            for half in range(child, child + 2):
+                _rise(parts, bounds, size, half, -_at_least(tree, half, point))
+                size += 1
+            continue
+        for place in range(tree.start[part], tree.stop[part]):
+            if found == len(numbers):
+                numbers, distances = _longer(numbers), _longer(distances)
+            numbers[found] = tree.numbers[place]
+            distances[found] = distance_to(tree.points, place, point) + tree.heights[place]
+            found += 1
+    return numbers[:found], distances[:found], size
+
+
+@njit(cache=True)
+def points_within(tree: Tree, point: FloatArray, radius: float) -> tuple[IndexArray, FloatArray]:
+    """The numbers and distances, unsorted, of what is within a radius."""
     numbers, distances = np.empty(64, dtype=np.int64), np.empty(64)
     found = 0
     stack = np.empty(DEEPEST, dtype=np.int64)
@@ -194,7 +237,7 @@ def points_between(
             continue
         for place in range(tree.start[part], tree.stop[part]):
             distance = distance_to(tree.points, place, point) + tree.heights[place]
-            if nearer <= distance <= radius:
+            if distance <= radius:
                 if found == len(numbers):
                     numbers, distances = _longer(numbers), _longer(distances)
                 numbers[found], distances[found] = tree.numbers[place], distance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 from berth.model import BadInput
@@ -18,7 +19,7 @@ def parameters_from(kind: type, given: Mapping[str, Any], policy: str) -> Any:
     Raises:
         BadInput: an unknown parameter, or a value of the wrong kind or out of range.
     """
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     known = [item.name for item in fields(kind)]
     mistakes = [
         f"--set {name}: policy {policy} has no parameter {did_you_mean(name, known)}"
@@ -33,6 +34,12 @@ def parameters_from(kind: type, given: Mapping[str, Any], policy: str) -> Any:
         return kind(**values)
     except ValueError as error:
         raise BadInput([f"--set {error}"]) from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a parameter class's fields; evaluated once, as that takes longer than many a solve."""
+    return get_type_hints(kind)
 
 
 def _converted(name: str, value: Any, hint: Any) -> Any:

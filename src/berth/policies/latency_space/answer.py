@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
@@ -16,12 +17,23 @@ from berth.policies.policy import Answer, Task
 from berth.space.network_space import Space
 
 
+_ABOUT: WeakKeyDictionary[Space, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _about(space: Space) -> dict[str, Any]:
+    """What a trace says about coordinates: the same for all plans in a space."""
+    trace = _ABOUT.get(space)
+    if trace is None:
+        trace = _ABOUT[space] = {"coordinates": "computed" if space.computed else "given"}
+        if space.coordinates.errors is not None:
+            trace["coordinate_errors"] = space.coordinates.errors.as_trace()
+    return trace
+
+
 def answer_by(mapping: Callable[[Setting, Space, Any, int], Placed], goal: Goal, task: Task) -> Answer:
     """The answer of a policy that places in the latency space; a failure is its reason."""
     space = known_space(task.problem.network, task.seed)
-    trace: dict[str, Any] = {"coordinates": "computed" if space.computed else "given"}
-    if space.coordinates.errors is not None:
-        trace["coordinate_errors"] = space.coordinates.errors.as_trace()
+    trace = _about(space)
     try:
         placed = mapping(task.setting, space, task.parameters, task.seed)
     except (NoHostError, NoEndError) as error:

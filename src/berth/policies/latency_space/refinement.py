@@ -20,6 +20,8 @@ BoolArray = NDArray[np.bool_]
 
 LOOKED_AT = 32
 """As many of the nearest nodes are compared by their coordinates; the best of them are probed."""
+LOOKED_AT_BY_COORDINATES = 12
+"""The same where delays come from coordinates: these don't err, so the best node is a near one."""
 PART = 24
 """As many units are refined at once; what is beyond waits where it is."""
 
@@ -124,7 +126,9 @@ def _refine_part(
     units = np.flatnonzero(inside)
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.offsets))
     touching = graph.neighbours[inside[owner]]
-    near = _near(graph, hosts, space, positions, units)
+    delays = problem.network.table.delay_ms
+    count = LOOKED_AT if space.computed or isinstance(delays, np.ndarray) else LOOKED_AT_BY_COORDINATES
+    near = _near(graph, hosts, space, positions, units, count)
     candidates = np.concatenate([near.ravel(), hosts.node[units], hosts.node[touching], before[units]])
     nodes = np.unique(candidates[candidates >= 0])
     local = np.full(len(graph), -1, dtype=np.intp)
@@ -158,7 +162,7 @@ def _refine_part(
         room,
         space.coordinates.positions[nodes],
         residuals[nodes],
-        np.ascontiguousarray(problem.network.table.delay_ms[nodes[:, None], nodes[None, :]]),
+        np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]]),
         known,
         most_nodes,
         most_tries,
@@ -171,14 +175,14 @@ def _refine_part(
 
 
 def _near(
-    graph: UnitGraph, hosts: Hosts, space: Space, positions: FloatArray, units: IndexArray
+    graph: UnitGraph, hosts: Hosts, space: Space, positions: FloatArray, units: IndexArray, count: int
 ) -> IndexArray:
     """The nearest nodes to each unit's place, -1 behind the last."""
     if all(graph.allowed[unit] is None for unit in units.tolist()):
-        return np.asarray(space.index.nearest_many(positions[units], LOOKED_AT)[0], dtype=np.intp)
-    near = np.full((len(units), LOOKED_AT), -1, dtype=np.intp)
+        return np.asarray(space.index.nearest_many(positions[units], count)[0], dtype=np.intp)
+    near = np.full((len(units), count), -1, dtype=np.intp)
     for row, unit in enumerate(units.tolist()):
-        found = hosts.near(unit, positions[unit], LOOKED_AT)
+        found = hosts.near(unit, positions[unit], count)
         near[row, : len(found)] = found
     return near
 

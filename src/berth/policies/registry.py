@@ -11,6 +11,7 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "latency-bound": "berth.policies.latency_bound:LatencyBound",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",

@@ -1,0 +1,183 @@
+"""Placement under a latency bound (paper 002): from MOPA's mapping, as few detours as the bound asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.goal import Goal
+from berth.policies.bounded.bounds import Bound, bounds_of, in_short, judged_latencies, missed
+from berth.policies.bounded.candidates import MESSAGES_PER_CONTACT, CandidateSearch, Strategy
+from berth.policies.bounded.delays import DelayModel
+from berth.policies.bounded.loads import Loads
+from berth.policies.bounded.satisfaction import Satisfaction
+from berth.policies.bounded.start import Start, start
+from berth.policies.downloads import choose_downloads
+from berth.policies.latency_space import NoEndError, NoHostError, known_space
+from berth.policies.policy import About, Answer, Task
+
+IndexArray = NDArray[np.intp]
+
+GOAL = Goal({"network_usage": 1.0})
+
+
+@dataclass(frozen=True)
+class LatencyBoundParameters:
+    """What users may set."""
+
+    bound_ms: float | None = field(
+        default=None,
+        metadata={"help": "the bound R of every application; none: each one's max_response_time_ms"},
+    )
+    candidates: Strategy = field(
+        default="cknn",
+        metadata={
+            "help": "hosts asked: all in the ellipse, the k nearest, k at random, the k nearest useful"
+        },
+    )
+    k: int = field(default=5, metadata={"help": "size of a candidate set, but for el"})
+    stale: float = field(
+        default=0.0,
+        metadata={"help": "placements of other applications for each host contacted that are not heard of"},
+    )
+    rounds: int = field(
+        default=3, metadata={"help": "how often applications are looked at again that later ones slowed down"}
+    )
+    refine: bool = field(
+        default=True, metadata={"help": "MOPA's mapping tries near nodes by measured delays first"}
+    )
+    mode: Literal["fixed", "paper"] = field(
+        default="fixed", metadata={"help": "paper: candidates are judged once, when their list is made"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.bound_ms is not None and not (self.bound_ms >= 0 and isfinite(self.bound_ms)):
+            raise ValueError(f"bound_ms: {self.bound_ms} is not 0 or above")
+        if self.k < 1:
+            raise ValueError(f"k: {self.k} is below 1")
+        if not (self.stale >= 0 and isfinite(self.stale)):
+            raise ValueError(f"stale: {self.stale} is not 0 or above")
+        if self.rounds < 0:
+            raise ValueError(f"rounds: {self.rounds} is below 0")
+
+
+class LatencyBound:
+    """The least network usage first, then moves off the longest path until the bound holds."""
+
+    about = About(
+        name="latency-bound",
+        paper="002: Rizou et al., Fulfilling End-to-End Latency Constraints (2011)",
+        optimises="network usage under a bound on loaded_response_time",
+        holds="candidates, hosts, 'where' and 'together' rules, capacities, processors; the bound, or it says so",
+    )
+    parameters = LatencyBoundParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Start from a mapping, place application after application, move what is too slow."""
+        parameters: LatencyBoundParameters = task.parameters
+        bounds = bounds_of(task.problem, parameters.bound_ms)
+        space = known_space(task.problem.network, task.seed)
+        try:
+            began = start(task.setting, space, parameters.refine, task.seed)
+        except (NoHostError, NoEndError) as error:
+            return Answer("unknown", goal=GOAL, reason=str(error))
+        first = began.hosts.node[began.graph.unit_of]
+        loads = Loads(task.problem.network.run_queue, parameters.stale)
+        generator = np.random.default_rng(task.seed)
+        speed = task.problem.network.speed
+        search = CandidateSearch(space, speed, loads, parameters.candidates, parameters.k, generator)
+        state = Satisfaction(
+            began.graph,
+            began.hosts,
+            DelayModel(task.problem),
+            loads,
+            search,
+            began.places,
+            revalidate=parameters.mode == "fixed",
+        )
+        _bring_to_hold(task, state, began, bounds)
+        return _answer(task, state, began, bounds, first)
+
+
+def _bring_to_hold(task: Task, state: Satisfaction, began: Start, bounds: list[Bound | None]) -> None:
+    """Applications in the order of the file; then again those that held until others came."""
+    application_of = task.setting.graph.application_of
+    loads, over = state.loads, (lambda: task.budget.over)
+    loads.host(state.nodes[began.running])
+    held: list[int] = []
+    for application, bound in enumerate(bounds):
+        own = application_of == application
+        new = own & ~began.running
+        before = np.where(new, -1, state.nodes)[own]
+        loads.host(state.nodes[new])
+        if bound is not None:
+            loads.begin()
+            if state.satisfy(application, bound, over):
+                held.append(application)
+        loads.end(before, state.nodes[own])
+    for _ in range(task.parameters.rounds):
+        loads.begin()
+        slowed = [(k, bound) for k in held if (bound := bounds[k]) is not None and state.broken(k, bound)]
+        for application, bound in slowed:
+            own = application_of == application
+            before = state.nodes[own]
+            loads.begin()
+            if not state.satisfy(application, bound, over):
+                held.remove(application)
+            loads.end(before, state.nodes[own])
+        if not slowed:
+            break
+
+
+def _answer(
+    task: Task, state: Satisfaction, began: Start, bounds: list[Bound | None], first: IndexArray
+) -> Answer:
+    """What the judge finds of it: the bounds kept, or by how much they are missed."""
+    nodes = state.nodes
+    latencies = judged_latencies(task.setting, nodes)
+    trace = _trace(task, state, began, bounds, latencies, judged_latencies(task.setting, first))
+    downloads = choose_downloads(task.setting, nodes)
+    if latencies is None:
+        reason = "latencies are not known: streams go between nodes that have no link"
+        return Answer("unknown", nodes, GOAL, reason=reason, trace=trace, downloads=downloads)
+    lines = missed(task.problem, bounds, latencies)
+    if lines:
+        why = task.budget.reason if task.budget.over else "latency_minimum"
+        reason = f"{why}: {in_short(lines)}"
+        return Answer("unknown", nodes, GOAL, reason=reason, trace=trace, downloads=downloads)
+    return Answer("feasible", nodes, GOAL, trace=trace, downloads=downloads)
+
+
+def _trace(
+    task: Task,
+    state: Satisfaction,
+    began: Start,
+    bounds: list[Bound | None],
+    latencies: list[float] | None,
+    first_latencies: list[float] | None,
+) -> dict[str, Any]:
+    counters = state.counters
+    asked = MESSAGES_PER_CONTACT * counters.contacts
+    names = [application.name for application in task.problem.applications]
+    trace: dict[str, Any] = {
+        "messages": began.messages + asked,
+        "candidate_messages": asked,
+        "candidate_sets": counters.candidate_sets,
+        "messages_per_candidate_set": asked / counters.candidate_sets if counters.candidate_sets else 0.0,
+        "candidates_kept": counters.kept,
+        "ellipse_sizes": counters.ellipses,
+        "moves": counters.moves,
+        "bound_ms": {name: bound.loaded_ms for name, bound in zip(names, bounds, strict=True) if bound},
+    }
+    if first_latencies is not None:
+        trace["start_latency_ms"] = dict(zip(names, first_latencies, strict=True))
+    if latencies is not None:
+        trace["latency_ms"] = dict(zip(names, latencies, strict=True))
+    if task.setting.previous is not None:
+        everything = np.arange(len(task.setting.graph))
+        trace["migrations"] = int(task.setting.moved(everything, state.nodes).sum())
+    return trace

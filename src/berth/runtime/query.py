@@ -52,7 +52,7 @@ class Query:
     _working: threading.Lock = field(default_factory=threading.Lock)
     _stopping: bool = False
     _calling: str = ""
-    """The sink whose function is at work, or was last."""
+    """The sink whose function is at work."""
 
     def start(self) -> None:
         """Begin; returns at once.
@@ -197,6 +197,7 @@ class Query:
             # those of an attempt that was given up are somebody else's
             reports = [each for each in self.reports.take() if each.batch in (None, str(number))]
             _verify(reports)
+            self._calling = ""
             self.batches += 1
             self.observe(
                 Batch(

@@ -81,11 +81,10 @@ def measure(file: Path, applications: int) -> None:
     plan = berth.solve(problem, "round-robin")
     judging = best_seconds(lambda: berth.evaluate(problem, plan))
     placing = best_seconds(lambda: berth.solve(problem, "round-robin"))
+    size, ratio = len(text) / 1e6, loading / alone
+    print(f"{NODES:,} nodes, {applications:,} application(s) of 12 operators, {size:.1f} MB of JSON")
     print(
-        f"{NODES:,} nodes, {applications:,} application(s) of 12 operators, {len(text) / 1e6:.1f} MB of JSON"
-    )
-    print(
-        f"  load                {loading:8.3f} s, {loading / alone:.1f} times json.loads; {memory:.0f} MB at most"
+        f"  load                {loading:8.3f} s, {ratio:.1f} times json.loads; {memory:.0f} MB more memory"
     )
     print(f"  evaluate            {judging * 1000:8.2f} ms")
     print(f"  solve round-robin   {placing * 1000:8.2f} ms")

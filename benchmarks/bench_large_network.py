@@ -83,9 +83,7 @@ def measure(file: Path, applications: int) -> None:
     placing = best_seconds(lambda: berth.solve(problem, "round-robin"))
     size, ratio = len(text) / 1e6, loading / alone
     print(f"{NODES:,} nodes, {applications:,} application(s) of 12 operators, {size:.1f} MB of JSON")
-    print(
-        f"  load                {loading:8.3f} s, {ratio:.1f} times json.loads; {memory:.0f} MB more memory"
-    )
+    print(f"  load                {loading:8.3f} s, {ratio:.1f} times json.loads; {memory:.0f} MB more")
     print(f"  evaluate            {judging * 1000:8.2f} ms")
     print(f"  solve round-robin   {placing * 1000:8.2f} ms")
 

@@ -192,7 +192,10 @@ def bandwidths(situation: Situation) -> Iterator[str]:
 
 def network_cards(situation: Situation) -> Iterator[str]:
     """What each node sends plus receives, against its card (004, constraint 3)."""
-    network, total = situation.network, card_loads(situation)
+    network = situation.network
+    if not network.cards_bound:
+        return
+    total = card_loads(situation)
     for node in np.flatnonzero(total > network.nic_bytes_per_s).tolist():
         if exceeds(total[node], network.nic_bytes_per_s[node]):
             needed = _of(total[node], network.nic_bytes_per_s[node])

@@ -50,12 +50,11 @@ def processor_loads(situation: Situation) -> FloatArray:
 
 def card_loads(situation: Situation) -> FloatArray:
     """What every node sends plus receives (004, constraint 3); unknown rates as 0."""
-    total = np.zeros(len(situation.network.nodes))
-    for flows in (situation.flows, situation.downloads):
-        for ends in (flows.sender, flows.receiver):
-            total += _per_node(situation, ends, np.nan_to_num(flows.rate))
-    return total
+    crossing = (situation.flows, situation.downloads)
+    ends = np.concatenate([end for flows in crossing for end in (flows.sender, flows.receiver)])
+    rates = np.nan_to_num(np.concatenate([flows.rate for flows in crossing for _ in range(2)]))
+    return _per_node(situation, ends, rates)
 
 
 def _per_node(situation: Situation, nodes: IndexArray, values: FloatArray) -> FloatArray:
-    return np.bincount(nodes, values, minlength=len(situation.network.nodes)).astype(np.float64)
+    return np.asarray(np.bincount(nodes, values, minlength=len(situation.network.nodes)), dtype=np.float64)

@@ -294,10 +294,10 @@ class Situation:
         if np.isnan(transmission).any():
             return None
         node = self.node_of[self.running]
-        hosted = np.bincount(node, minlength=len(self.network.nodes))
-        queue = np.maximum(1.0, self.network.run_queue + hosted)
+        _, group, hosted = np.unique(node, return_inverse=True, return_counts=True)
+        queue = np.maximum(1.0, self.network.run_queue[node] + hosted[group])
         time = np.zeros(len(self.graph))
-        time[self.running] = self.graph.work_ms[self.running] / self.network.speed[node] * queue[node]
+        time[self.running] = self.graph.work_ms[self.running] / self.network.speed[node] * queue
         time[~self.schedule.has_input | ~self.schedule.has_output] = 0.0
         sender, receiver = self._pair_nodes
         return self.schedule.finish(time, self.network.table.delay_ms[sender, receiver] + transmission)

@@ -105,6 +105,11 @@ class Network:
         return np.array([node.nic_bytes_per_s for node in self.nodes])
 
     @cached_property
+    def cards_bound(self) -> bool:
+        """Whether any node's network card has a limit."""
+        return bool(np.isfinite(self.nic_bytes_per_s).any())
+
+    @cached_property
     def run_queue(self) -> FloatArray:
         """The processes that already wait for every node's processor."""
         return np.array([node.run_queue for node in self.nodes])

@@ -66,7 +66,9 @@ class PairField:
         rows, columns = _as_of_array(key, len(self))
         if np.broadcast(rows, columns).size > LARGEST_BLOCK:
             _refuse(len(self))
-        senders, receivers = np.broadcast_arrays(_in_range(rows, len(self)), _in_range(columns, len(self)))
+        senders, receivers = _in_range(rows, len(self)), _in_range(columns, len(self))
+        if senders.shape != receivers.shape:
+            senders, receivers = np.broadcast_arrays(senders, receivers)
         if senders.size <= AT_ONCE:
             return self._at(senders, receivers)[()]
         found = np.empty(senders.shape)
@@ -214,6 +216,8 @@ def _as_of_array(key: Any, size: int) -> tuple[IndexArray, IndexArray]:
 def _numbers(part: Any, size: int) -> IndexArray:
     if isinstance(part, slice):
         return np.arange(size)[part]
+    if isinstance(part, np.ndarray) and part.dtype == np.intp:
+        return part
     numbers = np.asarray(part, dtype=np.intp if np.size(part) == 0 else None)
     if not np.issubdtype(numbers.dtype, np.integer):
         raise IndexError(f"nodes are numbered by integers, not {numbers.dtype}")

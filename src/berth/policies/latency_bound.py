@@ -72,7 +72,7 @@ class LatencyBound:
         name="latency-bound",
         paper="002: Rizou et al., Fulfilling End-to-End Latency Constraints (2011)",
         optimises="network usage under a bound on loaded_response_time",
-        holds="candidates, hosts, 'where' and 'together' rules, capacities, processors; the bound, or it says so",
+        holds="candidates, hosts, 'where' and 'together' rules, capacities, processors; a bound or says so",
     )
     parameters = LatencyBoundParameters
 
@@ -139,7 +139,9 @@ def _answer(
     """What the judge finds of it: the bounds kept, or by how much they are missed."""
     nodes = state.nodes
     latencies = judged_latencies(task.setting, nodes)
-    trace = _trace(task, state, began, bounds, latencies, judged_latencies(task.setting, first))
+    unmoved = bool((nodes == first).all())
+    first_latencies = latencies if unmoved else judged_latencies(task.setting, first)
+    trace = _trace(task, state, began, bounds, latencies, first_latencies)
     downloads = choose_downloads(task.setting, nodes)
     if latencies is None:
         reason = "latencies are not known: streams go between nodes that have no link"

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.policies.bounded.kernels import distances_from
 from berth.policies.bounded.loads import Loads
 from berth.space.network_space import Space
 
@@ -23,6 +24,8 @@ BoolArray = NDArray[np.bool_]
 Strategy = Literal["el", "knn", "krand", "cknn"]
 STRATEGIES = get_args(Strategy)
 MESSAGES_PER_CONTACT = 2
+FIRST_LOOK = 8
+"""Of k times as many hosts the order is worked out first, and of as many times more if these are too few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +85,17 @@ class CandidateSearch:
 
     def find(self, question: Question) -> CandidateList:
         """The candidates of an operator; there may be none."""
-        inside, nearest_ms = self._in_ellipse(question)
-        inside = inside[self._order(inside, question.place)]
+        inside, least_ms = self._in_ellipse(question)
+        if self._strategy == "cknn":
+            return self._pruned(question, inside, question.costs_ms - least_ms)
         if self._strategy == "krand":
             drawn = self._generator.choice(len(inside), min(self._k, len(inside)), replace=False)
-            contacted = inside[np.sort(drawn)]
-        elif self._strategy == "knn":
-            contacted = inside[: self._k]
+            contacted = self._nearest(inside[np.sort(drawn)], question.place, self._k)
         else:
-            contacted = inside
-        queue = self._loads.answers(contacted)
-        kept = np.arange(len(contacted))
-        if self._strategy == "cknn":
-            kept = self._useful(question, contacted, queue, question.costs_ms - nearest_ms)
-            contacts = int(kept[-1]) + 1 if len(kept) == self._k else len(contacted)
-            contacted, queue = contacted[:contacts], queue[:contacts]
-        self._loads.learn(contacted, queue)
-        return CandidateList(contacted[kept], len(contacted), len(inside))
+            count = self._k if self._strategy == "knn" else len(inside)
+            contacted = self._nearest(inside, question.place, count)
+        self._loads.learn(contacted, self._loads.answers(contacted))
+        return CandidateList(contacted, len(contacted), len(inside))
 
     def _in_ellipse(self, question: Question) -> tuple[IndexArray, float]:
         """The hosts in the ellipse without its own, and N_min, the least delay from focus to focus."""
@@ -123,16 +120,27 @@ class CandidateSearch:
             inside = inside[question.may_host[inside]]
         return inside[inside != question.here], least
 
-    def _order(self, hosts: IndexArray, place: FloatArray) -> IndexArray:
-        """By distance from a place, then by number: hosts come in the order of their numbers."""
+    def _nearest(self, hosts: IndexArray, place: FloatArray, count: int) -> IndexArray:
+        """So many of some hosts, by distance from a place, then by number: in that order they come."""
         coordinates = self._space.coordinates
-        away = np.sqrt(((coordinates.positions[hosts] - place) ** 2).sum(axis=1)) + coordinates.heights[hosts]
-        return np.argsort(away, kind="stable")
+        away = distances_from(place, hosts, coordinates.positions, coordinates.heights)
+        if count < len(hosts):
+            near = np.flatnonzero(away <= np.partition(away, count - 1)[count - 1])
+            hosts, away = hosts[near], away[near]
+        return hosts[np.argsort(away, kind="stable")[:count]]
 
-    def _useful(
-        self, question: Question, hosts: IndexArray, queue: FloatArray, allowance_ms: float
-    ) -> IndexArray:
-        """The positions of the first k hosts with P below P + T + N - N_min."""
-        waiting = np.maximum(1.0, queue + question.size) if question.loaded else 1.0
-        useful = question.work_ms / self._speed[hosts] * waiting < allowance_ms
-        return np.flatnonzero(useful)[: self._k]
+    def _pruned(self, question: Question, inside: IndexArray, allowance_ms: float) -> CandidateList:
+        """Contact one after the other until k are kept: those with P below P + T + N - N_min."""
+        looked_at = FIRST_LOOK * self._k
+        while True:
+            hosts = self._nearest(inside, question.place, looked_at)
+            queue = self._loads.answers(hosts)
+            waiting = np.maximum(1.0, queue + question.size) if question.loaded else 1.0
+            useful = question.work_ms / self._speed[hosts] * waiting < allowance_ms
+            kept = np.flatnonzero(useful)[: self._k]
+            if len(kept) == self._k or looked_at >= len(inside):
+                break
+            looked_at *= FIRST_LOOK
+        contacts = int(kept[-1]) + 1 if len(kept) == self._k else len(inside)
+        self._loads.learn(hosts[:contacts], queue[:contacts])
+        return CandidateList(hosts[kept], contacts, len(inside))

@@ -142,3 +142,17 @@ def costs_ms(
         if i < last:
             total += hop_ms(delay[i], unit_bytes[i], card[node[i]], node[i] != node[i + 1], loaded)
     return total
+
+
+@njit(cache=True)
+def distances_from(
+    place: FloatArray, hosts: IndexArray, positions: FloatArray, heights: FloatArray
+) -> FloatArray:
+    """How far each of some hosts is from a place, its height included."""
+    found = np.empty(len(hosts))
+    for j in range(len(hosts)):
+        square = 0.0
+        for axis in range(len(place)):
+            square += (positions[hosts[j], axis] - place[axis]) ** 2
+        found[j] = np.sqrt(square) + heights[hosts[j]]
+    return found

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.model import Problem
-from berth.policies.latency_space import MopaParameters, Placed, mopa_mapping
+from berth.policies.latency_space import MopaParameters, NoEndError, Placed, mopa_mapping
 from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.network import facts_of
@@ -18,6 +18,9 @@ from berth.space.network_space import Space
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+
+TOLERANCES_MS = (0.5, 2.0, 8.0, 32.0, 128.0)
+"""Shorter ways are not gone: MOPA's own, then larger ones until its events end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +46,7 @@ def start(setting: Setting, space: Space, refine: bool, seed: int) -> Start:
         BadInput: a stream's rate is not known.
     """
     problem = setting.problem
-    placed = _by_mopa(problem, space, MopaParameters(refine=refine), seed)
+    placed = _by_mopa(problem, space, refine, seed)
     facts = facts_of(problem.network)
     graph = unit_graph(problem, facts)
     hosts = Hosts(problem, graph, facts, space)
@@ -70,15 +73,26 @@ def start(setting: Setting, space: Space, refine: bool, seed: int) -> Start:
     )
 
 
-def _by_mopa(problem: Problem, space: Space, parameters: MopaParameters, seed: int) -> Placed:
+def _by_mopa(problem: Problem, space: Space, refine: bool, seed: int) -> Placed:
     """Each application as MOPA places it alone: they come one after the other, and each is on its own."""
-    parts = [
-        mopa_mapping(Setting(replace(problem, applications=(application,))), space, parameters, seed)
-        for application in problem.applications
-    ]
+    alone = [replace(problem, applications=(application,)) for application in problem.applications]
+    # The problem itself, where it has one: what is known of its instances need not be worked out again.
+    parts = [_mapping(part, space, refine, seed) for part in (alone if len(alone) > 1 else [problem])]
     messages = sum(int(part.counters.get("messages", 0)) for part in parts)
     nodes = np.concatenate([part.nodes for part in parts])
     return Placed(nodes, np.concatenate([part.positions for part in parts]), {"messages": messages})
+
+
+def _mapping(problem: Problem, space: Space, refine: bool, seed: int) -> Placed:
+    """MOPA's mapping, less exact where operators with a choice of equally good places don't come to rest."""
+    for tolerance in TOLERANCES_MS[:-1]:
+        try:
+            parameters = MopaParameters(refine=refine, tolerance_ms=tolerance)
+            return mopa_mapping(Setting(problem), space, parameters, seed)
+        except NoEndError:
+            continue
+    parameters = MopaParameters(refine=refine, tolerance_ms=TOLERANCES_MS[-1])
+    return mopa_mapping(Setting(problem), space, parameters, seed)
 
 
 def _previous(setting: Setting, graph: UnitGraph) -> IndexArray:

@@ -16,7 +16,6 @@ from berth.policies.latency_space.virtual import NoEndError
 from berth.policies.policy import Answer, Task
 from berth.space.network_space import Space
 
-
 _ABOUT: WeakKeyDictionary[Space, dict[str, Any]] = WeakKeyDictionary()
 
 

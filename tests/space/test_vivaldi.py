@@ -31,7 +31,7 @@ def test_points_of_the_same_dimension_are_found_again(dimensions: int) -> None:
     assert found.positions.shape == (40, dimensions)
     assert found.errors.absolute_mean_ms < 0.05
     assert found.resets == 0
-    assert 0 < found.rounds <= 300
+    assert 0 < found.rounds <= 600
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12))
@@ -170,8 +170,8 @@ def test_nothing_known(nodes: int) -> None:
 
 
 def test_a_long_list_needs_no_matrix() -> None:
-    """2,000 nodes with 32 random neighbours each: distances of pairs that nobody measured are met."""
-    nodes = 2_000
+    """1,000 nodes with 32 random neighbours each: distances of pairs that nobody measured are met."""
+    nodes = 1_000
     points = cloud(12, nodes=nodes)
     generator = np.random.default_rng(12)
     senders, receivers = np.repeat(np.arange(nodes), 16), generator.integers(0, nodes, nodes * 16)
@@ -180,6 +180,20 @@ def test_a_long_list_needs_no_matrix() -> None:
     first, second = generator.integers(0, nodes, (2, 1000))
     truth = np.linalg.norm(points[first] - points[second], axis=1)
     assert np.abs(found.distances(first, second) - truth).mean() < 1.0
+
+
+def test_clusters_are_not_left_folded() -> None:
+    """Few neighbours, many clusters: from one point Vivaldi alone often rests far above the noise."""
+    generator = np.random.default_rng(0)
+    nodes, centres = 600, generator.normal(0, 60, (20, 3))
+    points = centres[generator.integers(0, 20, nodes)] + generator.normal(0, 6, (nodes, 3))
+    senders, receivers = np.repeat(np.arange(nodes), 16), generator.integers(0, nodes, nodes * 16)
+    delay = np.linalg.norm(points[senders] - points[receivers], axis=1)
+    samples = samples_from_pairs(nodes, senders, receivers, delay)
+    for seed in range(2):
+        figures = embed(samples, VivaldiOptions(neighbours=32, starts=1), seed).errors
+        assert figures is not None
+        assert figures.absolute_mean_ms < 1.0
 
 
 @pytest.mark.parametrize(

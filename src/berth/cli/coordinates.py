@@ -62,7 +62,7 @@ def coordinates(
         ),
     ] = None,
     refine: Annotated[
-        bool, typer.Option(help="Minimise absolute errors afterwards; without, it is Vivaldi alone.")
+        bool, typer.Option(help="Room to unfold first, least absolute errors after; without, Vivaldi alone.")
     ] = True,
     as_json: AsJson = False,
 ) -> None:

@@ -21,8 +21,13 @@ class VivaldiOptions:
     )
     c_c: float = field(default=0.25, metadata={"help": "share of a sample's error that a node moves by"})
     c_e: float = field(default=0.25, metadata={"help": "share of a sample that enters a node's own error"})
-    rounds: int = field(default=300, metadata={"help": "most passes over all samples"})
-    refine: bool = field(default=True, metadata={"help": "whether absolute errors are minimised afterwards"})
+    rounds: int = field(default=300, metadata={"help": "most passes over all samples, of each step"})
+    refine: bool = field(
+        default=True,
+        metadata={
+            "help": "start with more dimensions, minimise absolute errors afterwards; false: Vivaldi alone"
+        },
+    )
     starts: int | None = field(
         default=None,
         metadata={"help": "how often to start anew, the best is taken; none: more for few nodes"},

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from berth.space.coordinates import Coordinates
+from berth.space.coordinates import Coordinates, FloatArray
 from berth.space.errors import error_figures
 from berth.space.islands import apart
 from berth.space.neighbourhoods import Neighbourhoods, neighbourhoods
@@ -19,6 +19,10 @@ from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS, update_no
 WINDOW = 10
 """Vivaldi's error is stable if the mean of so many rounds is not 1 % below that of as many before them."""
 STABLE = 0.99
+LIFT = 3
+"""Dimensions more than are wanted, at first: what is folded in three dimensions unfolds in six."""
+PERFECT = 1e-4
+"""A mean error below this share of the median delay is better than any measurement: nothing is left to do."""
 REFINED = 0.9995
 """The polish ends when a round brings less than this."""
 LONGEST = 1e4
@@ -49,12 +53,14 @@ def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0
     chosen = len(known.delays) < 2 * len(samples.delay_ms)
     best: Coordinates | None = None
     for _ in range(options.starts_for(len(known.delays))):
-        found = _spring(known, samples.nodes, options, generator)
+        found = _spring(known, samples.nodes, options, PERFECT * typical, generator)
         if options.refine:
-            found = _polish(known, found, options, EXACT_SHARE * typical, 0.0 if chosen else CLOSENESS)
+            found = _polish(known, found, options, typical, 0.0 if chosen else CLOSENESS)
         found = replace(found, errors=error_figures(found.positions, found.heights, samples, seed))
         if best is None or _mean(found) < _mean(best):
             best = found
+        if _mean(best) <= PERFECT * typical:
+            break
     assert best is not None
     islands = samples.components
     return replace(
@@ -73,18 +79,41 @@ def _mean(found: Coordinates) -> float:
 
 
 def _spring(
-    known: Neighbourhoods, nodes: int, options: VivaldiOptions, generator: np.random.Generator
+    known: Neighbourhoods,
+    nodes: int,
+    options: VivaldiOptions,
+    perfect_ms: float,
+    generator: np.random.Generator,
 ) -> Coordinates:
-    """Vivaldi itself: rounds over all samples until the error is stable."""
-    rows = np.arange(nodes)
-    positions = np.zeros((nodes, options.dimensions))
+    """Vivaldi itself, from one point; unless it is to be Vivaldi alone, at first with room to unfold."""
+    lift = LIFT if options.refine else 0
+    positions = np.zeros((nodes, options.dimensions + lift))
     heights = np.full(nodes, LEAST_HEIGHT_MS if options.height else 0.0)
     errors = np.full(nodes, LARGEST_ERROR)
+    rounds, resets = _settle(known, positions, heights, errors, options, perfect_ms, generator)
+    if lift:
+        positions = _flattened(positions, options.dimensions)
+        further, again = _settle(known, positions, heights, errors, options, perfect_ms, generator)
+        rounds, resets = rounds + further, resets + again
+    return Coordinates(positions, heights, None, resets, rounds)
+
+
+def _settle(
+    known: Neighbourhoods,
+    positions: FloatArray,
+    heights: FloatArray,
+    errors: FloatArray,
+    options: VivaldiOptions,
+    perfect_ms: float,
+    generator: np.random.Generator,
+) -> tuple[int, int]:
+    """Rounds over all samples, in place, until the error is stable; their number, and that of resets."""
+    rows = np.arange(len(positions))
     means: list[float] = []
     resets = 0
-    while len(means) < options.rounds and not _stable(means):
+    while len(means) < options.rounds and not _stable(means, perfect_ms):
         mean, again = update_nodes(
-            generator.permutation(nodes),
+            generator.permutation(len(positions)),
             rows,
             known.offsets,
             known.neighbours,
@@ -99,17 +128,26 @@ def _spring(
         )
         means.append(mean)
         resets += again
-    return Coordinates(positions, heights, None, resets, len(means))
+    return len(means), resets
 
 
-def _stable(means: list[float]) -> bool:
+def _flattened(positions: FloatArray, dimensions: int) -> FloatArray:
+    """The points seen along the axes in which they lie widest."""
+    centred = positions - positions.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    return np.ascontiguousarray(centred @ axes[:, -dimensions:])
+
+
+def _stable(means: list[float], perfect_ms: float) -> bool:
+    if means and means[-1] <= perfect_ms:
+        return True
     if len(means) < 2 * WINDOW:
         return False
     return bool(np.mean(means[-WINDOW:]) >= STABLE * np.mean(means[-2 * WINDOW : -WINDOW]))
 
 
 def _polish(
-    known: Neighbourhoods, found: Coordinates, options: VivaldiOptions, exact_ms: float, closeness: float
+    known: Neighbourhoods, found: Coordinates, options: VivaldiOptions, typical: float, closeness: float
 ) -> Coordinates:
     """Least absolute errors, from where the springs came to rest."""
     positions, heights = found.positions.copy(), found.heights.copy()
@@ -125,12 +163,12 @@ def _polish(
             positions,
             heights,
             options.height,
-            exact_ms,
+            EXACT_SHARE * typical,
             closeness,
             LEAST_HEIGHT_MS,
         )
         rounds += 1
-        if mean >= REFINED * before:
+        if mean >= REFINED * before or mean <= PERFECT * typical:
             break
         before = mean
     return replace(found, positions=positions, heights=heights, polish_rounds=rounds)

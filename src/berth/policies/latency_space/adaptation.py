@@ -87,8 +87,9 @@ def record(
     """
     names = setting.graph.names
     seen = _digests(setting, graph, space, nodes)
+    places = np.round(positions[list(seen)], 6).tolist()
     return {
-        "positions": {names[graph.first[unit]]: np.round(positions[unit], 6).tolist() for unit in seen},
+        "positions": {names[graph.first[unit]]: place for unit, place in zip(seen, places, strict=True)},
         "seen": {names[graph.first[unit]]: list(marks) for unit, marks in seen.items()},
     }
 
@@ -98,14 +99,17 @@ def _digests(
 ) -> dict[int, tuple[int, int]]:
     """Checksums for every unit that has a choice: of its neighbourhood, and of its node's place."""
     names, places = setting.graph.names, space.coordinates.positions
+    fixed, offsets = graph.fixed, graph.offsets.tolist()
+    neighbours = [names[number] for number in graph.first[graph.neighbours].tolist()]
+    rates = np.stack([graph.forward, graph.backward], axis=1).tobytes()
+    at_pin = np.where((fixed >= 0)[graph.neighbours, None], places[fixed[graph.neighbours]], 0.0).tobytes()
+    at_node = places[nodes].tobytes()
+    of_rate, of_place = 16, 8 * places.shape[1]
     marks = {}
-    for unit in np.flatnonzero(graph.fixed < 0).tolist():
-        span = slice(graph.offsets[unit], graph.offsets[unit + 1])
-        neighbours = graph.neighbours[span]
-        pinned = graph.fixed[neighbours]
-        text = " ".join([names[number] for number in graph.first[neighbours]])
-        around = crc32(text.encode())
-        around = crc32(np.stack([graph.forward[span], graph.backward[span]]).tobytes(), around)
-        around = crc32(places[pinned[pinned >= 0]].tobytes(), around)
-        marks[unit] = (around, crc32(places[nodes[unit]].tobytes()) if nodes[unit] >= 0 else -1)
+    for unit in np.flatnonzero(fixed < 0).tolist():
+        start, stop = offsets[unit], offsets[unit + 1]
+        around = crc32(" ".join(neighbours[start:stop]).encode())
+        around = crc32(rates[start * of_rate : stop * of_rate], around)
+        around = crc32(at_pin[start * of_place : stop * of_place], around)
+        marks[unit] = (around, crc32(at_node[unit * of_place : (unit + 1) * of_place]))
     return marks

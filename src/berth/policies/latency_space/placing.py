@@ -13,10 +13,11 @@ from berth.policies.latency_space.adaptation import Prior, prior_of, record
 from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.mapping import map_to_nodes, put_pinned
+from berth.policies.latency_space.memory import Memory
 from berth.policies.latency_space.migration import eager_migrations, stay_if_little_gained
 from berth.policies.latency_space.network import facts_of
 from berth.policies.latency_space.parameters import MopaParameters, SbonParameters, SpaceParameters
-from berth.policies.latency_space.refinement import Refined, refine_nodes
+from berth.policies.latency_space.refinement import Refinement
 from berth.policies.latency_space.virtual import (
     Virtual,
     in_space,
@@ -120,22 +121,21 @@ def place(
     units = np.flatnonzero(unmapped)
     map_to_nodes(hosts, graph, space, virtual.positions, virtual.free, units, least_loaded_of)
     mapped = hosts.node.copy()
-    refined = Refined()
+    refined = Refinement(
+        problem.network,
+        graph,
+        hosts,
+        space,
+        virtual.positions,
+        mapped if prior is None else prior.ran,
+        facts.residuals(problem.network, space),
+        Memory(problem.network, setting.previous),
+        parameters.refine_nodes,
+        parameters.refine_rounds,
+        squared,
+    )
     if refine:
-        concerned = units if prior is None else _concerned(graph, unmapped | prior.changed)
-        refined = refine_nodes(
-            problem,
-            graph,
-            hosts,
-            space,
-            virtual.positions,
-            concerned,
-            None if prior is None else prior.ran,
-            facts.residuals(problem.network, space),
-            parameters.refine_nodes,
-            parameters.refine_rounds,
-            squared,
-        )
+        refined.run(units if prior is None else _concerned(graph, unmapped | prior.changed))
     counters: dict[str, Any] = dict(virtual.counters)
     counters["probes"] = refined.probes
     counters["messages"] = counters.get("messages", 0) + refined.probes
@@ -153,6 +153,8 @@ def place(
     counters["virtual_usage_bytes"] = virtual.usage_bytes
     counters["mapping_stretch"] = virtual.stretch(space.coordinates.positions[hosts.node])
     counters |= record(setting, graph, space, virtual.positions, hosts.node)
+    if refine:
+        counters["measured"] = refined.memory.as_trace()
     return Placed(hosts.node[graph.unit_of], virtual.positions[graph.unit_of], counters)
 
 

@@ -27,11 +27,16 @@ LESS = 1.0 - 1e-9
 
 
 @njit(cache=True)
-def _estimate(places: FloatArray, extra: FloatArray, here: int, there: int) -> float:
+def _estimate(
+    places: FloatArray, extra: FloatArray, remembered: FloatArray, here: int, there: int
+) -> tuple[float, float]:
+    """A delay as it was measured before, or else by coordinates; and which share of it is beyond doubt."""
+    if len(remembered) and not math.isnan(remembered[here, there]):
+        return float(remembered[here, there]), 1.0
     square = 0.0
     for axis in range(places.shape[1]):
         square += (places[here, axis] - places[there, axis]) ** 2
-    return float(max(math.sqrt(square) + extra[here] + extra[there], 0.0))
+    return float(max(math.sqrt(square) + extra[here] + extra[there], 0.0)), DOUBT
 
 
 @njit(cache=True)
@@ -81,6 +86,7 @@ def refine(
     places: FloatArray,
     extra: FloatArray,
     delays: FloatArray,
+    remembered: FloatArray,
     known: BoolArray,
     most_nodes: int,
     most_tries: int,
@@ -105,6 +111,7 @@ def refine(
         places: the nodes' positions.
         extra: what each node's delays are longer than distances say, half of it.
         delays: between the nodes, as measured; NaN: no link.
+        remembered: delays as they were measured for earlier plans, NaN elsewhere; empty: none.
         known: the delays that are known already; changed.
         most_nodes: so many nodes are probed in a try.
         most_tries: so often may a unit try.
@@ -213,7 +220,7 @@ def refine(
                                 at, node, there, forward, backward, sends, receives, delays, squared
                             )
                         else:
-                            guess = _estimate(places, extra, node, there)
+                            guess, _ = _estimate(places, extra, remembered, node, there)
                             total += (forward[at] + backward[at]) * (guess * guess if squared else guess)
                 nodes[kept] = node
                 estimates[kept] = total
@@ -239,9 +246,9 @@ def refine(
                                     at, node, there, forward, backward, sends, receives, delays, squared
                                 )
                             else:
-                                guess = _estimate(places, extra, node, there)
+                                guess, sure = _estimate(places, extra, remembered, node, there)
                                 part = (forward[at] + backward[at]) * (guess * guess if squared else guess)
-                                total += DOUBT * part
+                                total += sure * part
                                 if part > weight:
                                     heaviest, weight = there, part
                     if heaviest < 0:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.model import Problem
+from berth.model import Network
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
+from berth.policies.latency_space.memory import Memory
 from berth.policies.latency_space.refine_kernel import refine
 from berth.space.network_space import Space
 
@@ -26,173 +27,147 @@ PART = 24
 """As many units are refined at once; what is beyond waits where it is."""
 
 
-@dataclass
-class Refined:
-    """What a refinement took."""
+@dataclass(eq=False)
+class Refinement:
+    """Units that look for better nodes, and what that takes."""
 
+    network: Network
+    graph: UnitGraph
+    hosts: Hosts
+    """Where units are; changed."""
+    space: Space
+    positions: FloatArray
+    """The units' virtual places."""
+    running: IndexArray
+    """The units' nodes at present; delays between those that exchange a stream are known."""
+    residuals: FloatArray
+    """What each node adds to its distances."""
+    memory: Memory
+    """What was measured before: estimates that are better than distances."""
+    most_nodes: int
+    """Nodes to probe in a try."""
+    most_tries: int
+    squared: bool = False
+    """Usage by squared delays."""
     probes: int = 0
     moves: int = 0
+    _owner: IndexArray = field(init=False)
 
+    def __post_init__(self) -> None:
+        self._owner = np.repeat(np.arange(len(self.graph)), np.diff(self.graph.offsets))
 
-def refine_nodes(
-    problem: Problem,
-    graph: UnitGraph,
-    hosts: Hosts,
-    space: Space,
-    positions: FloatArray,
-    first: IndexArray,
-    before: IndexArray | None,
-    residuals: FloatArray,
-    most_nodes: int,
-    most_tries: int,
-    squared: bool = False,
-) -> Refined:
-    """Move units to nodes where the measured usage of their streams is lower.
+    def run(self, first: IndexArray) -> None:
+        """Move units to nodes where the measured usage of their streams is lower; `first` ones try first."""
+        if len(first) == 0:
+            return
+        wanted = np.zeros(len(self.graph), dtype=bool)
+        wanted[first] = True
+        for part in self._parts():
+            starting = part[wanted[part]]
+            if len(starting):
+                self._refine(part, starting)
 
-    Args:
-        problem: what is placed.
-        graph: its units.
-        hosts: where they are; changed.
-        space: the nodes' coordinates.
-        positions: the units' virtual places.
-        first: the units that try first.
-        before: the units' nodes that run at present, between which delays are known; None: as mapped.
-        residuals: what each node adds to its distances.
-        most_nodes: nodes to probe in a try.
-        most_tries: tries of a unit.
-        squared: by squared delays.
-    """
-    done = Refined()
-    if len(first) == 0:
-        return done
-    movable = graph.fixed < 0
-    wanted = np.zeros(len(graph), dtype=bool)
-    wanted[first] = True
-    if before is None:
-        before = hosts.node.copy()
-    for part in _parts(graph, movable):
-        starting = part[wanted[part]]
-        if len(part) <= PART and len(starting) == 0:
-            continue
+    def _parts(self) -> Iterator[IndexArray]:
+        """The units with a choice in parts of bounded size, neighbours in one part where possible."""
+        graph = self.graph
+        units = np.flatnonzero(graph.fixed < 0)
+        if len(units) <= PART:
+            yield units
+            return
+        left = graph.fixed < 0
+        part: list[int] = []
+        for start in units.tolist():
+            waiting = [start]
+            while waiting:
+                unit = waiting.pop(0)
+                if not left[unit]:
+                    continue
+                left[unit] = False
+                part.append(unit)
+                if len(part) == PART:
+                    yield np.array(sorted(part), dtype=np.intp)
+                    part = []
+                waiting += graph.neighbours[graph.offsets[unit] : graph.offsets[unit + 1]].tolist()
+        if part:
+            yield np.array(sorted(part), dtype=np.intp)
+
+    def _refine(self, units: IndexArray, first: IndexArray) -> None:
+        graph, hosts, running = self.graph, self.hosts, self.running
         inside = np.zeros(len(graph), dtype=bool)
-        inside[part] = True
-        _refine_part(
-            problem, graph, hosts, space, positions, starting, inside, before, residuals, most_nodes,
-            most_tries, squared, done,
-        )  # fmt: skip
-    return done
+        inside[units] = True
+        mine = inside[self._owner]
+        neighbours = graph.neighbours[mine]
+        delays = self.network.table.delay_ms
+        near = self._near(units, self._count(delays))
+        wanted = np.concatenate([near.ravel(), hosts.node[units], hosts.node[neighbours], running[units]])
+        nodes = np.unique(wanted[wanted >= 0])
+        host = np.searchsorted(nodes, hosts.node)
+        tried = np.full((len(graph), near.shape[1] + 1), -1, dtype=np.intp)
+        tried[units, :-1] = np.where(near >= 0, np.searchsorted(nodes, near), -1)
+        tried[units, -1] = np.where(running[units] >= 0, np.searchsorted(nodes, running[units]), -1)
+        known = self._known(nodes, running[self._owner[mine]], running[neighbours])
+        before = known.copy()
+        room = hosts.room[nodes]
+        block = np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]])
+        probes, moves, _ = refine(
+            graph.offsets,
+            graph.neighbours,
+            graph.forward,
+            graph.backward,
+            graph.sends,
+            graph.receives,
+            inside,
+            first,
+            host,
+            tried,
+            self._may_host(nodes, units),
+            hosts.demand,
+            room,
+            self.space.coordinates.positions[nodes],
+            self.residuals[nodes],
+            block,
+            self.memory.among(nodes),
+            known,
+            self.most_nodes,
+            self.most_tries,
+            self.squared,
+        )
+        hosts.room[nodes] = room
+        hosts.node[units] = nodes[host[units]]
+        self.memory.add(nodes, np.triu(known & ~before, 1), block)
+        self.probes += int(probes)
+        self.moves += int(moves)
 
+    def _count(self, delays: object) -> int:
+        """How many of the nearest nodes to compare."""
+        exact = not self.space.computed and not isinstance(delays, np.ndarray)
+        return LOOKED_AT_BY_COORDINATES if exact else LOOKED_AT
 
-def _parts(graph: UnitGraph, movable: BoolArray) -> Iterator[IndexArray]:
-    """The movable units in parts of bounded size, neighbours in one part where possible."""
-    units = np.flatnonzero(movable)
-    if len(units) <= PART:
-        yield units
-        return
-    left = movable.copy()
-    part: list[int] = []
-    waiting: list[int] = []
-    for start in units.tolist():
-        waiting.append(start)
-        while waiting:
-            unit = waiting.pop(0)
-            if not left[unit]:
-                continue
-            left[unit] = False
-            part.append(unit)
-            if len(part) == PART:
-                yield np.array(sorted(part), dtype=np.intp)
-                part = []
-            waiting += graph.neighbours[graph.offsets[unit] : graph.offsets[unit + 1]].tolist()
-    if part:
-        yield np.array(sorted(part), dtype=np.intp)
+    def _near(self, units: IndexArray, count: int) -> IndexArray:
+        """The nearest nodes to each unit's place, -1 behind the last."""
+        if all(self.graph.allowed[unit] is None for unit in units.tolist()):
+            return np.asarray(self.space.index.nearest_many(self.positions[units], count)[0], dtype=np.intp)
+        near = np.full((len(units), count), -1, dtype=np.intp)
+        for row, unit in enumerate(units.tolist()):
+            found = self.hosts.near(unit, self.positions[unit], count)
+            near[row, : len(found)] = found
+        return near
 
+    def _known(self, nodes: IndexArray, here: IndexArray, there: IndexArray) -> BoolArray:
+        """Which delays among the nodes are known, because streams run between some of them."""
+        known = np.eye(len(nodes), dtype=bool)
+        spots = np.searchsorted(nodes, here), np.minimum(np.searchsorted(nodes, there), len(nodes) - 1)
+        seen = (here >= 0) & (nodes[spots[1]] == there)
+        known[spots[0][seen], spots[1][seen]] = True
+        known[spots[1][seen], spots[0][seen]] = True
+        return known
 
-def _refine_part(
-    problem: Problem,
-    graph: UnitGraph,
-    hosts: Hosts,
-    space: Space,
-    positions: FloatArray,
-    first: IndexArray,
-    inside: BoolArray,
-    before: IndexArray,
-    residuals: FloatArray,
-    most_nodes: int,
-    most_tries: int,
-    squared: bool,
-    done: Refined,
-) -> None:
-    units = np.flatnonzero(inside)
-    owner = np.repeat(np.arange(len(graph)), np.diff(graph.offsets))
-    touching = graph.neighbours[inside[owner]]
-    delays = problem.network.table.delay_ms
-    count = LOOKED_AT if space.computed or isinstance(delays, np.ndarray) else LOOKED_AT_BY_COORDINATES
-    near = _near(graph, hosts, space, positions, units, count)
-    candidates = np.concatenate([near.ravel(), hosts.node[units], hosts.node[touching], before[units]])
-    nodes = np.unique(candidates[candidates >= 0])
-    local = np.full(len(graph), -1, dtype=np.intp)
-    there = hosts.node >= 0
-    local[there] = np.searchsorted(nodes, hosts.node[there])
-    local_near = np.full((len(graph), near.shape[1] + 1), -1, dtype=np.intp)
-    local_near[units, :-1] = np.where(near >= 0, np.searchsorted(nodes, near), -1)
-    back = before[units] >= 0
-    local_near[units[back], -1] = np.searchsorted(nodes, before[units[back]])
-    known = np.eye(len(nodes), dtype=bool)
-    ran = (before[owner] >= 0) & (before[graph.neighbours] >= 0) & inside[owner]
-    ends = before[owner[ran]], before[graph.neighbours[ran]]
-    spots = np.searchsorted(nodes, ends[0]), np.minimum(np.searchsorted(nodes, ends[1]), len(nodes) - 1)
-    seen = nodes[spots[1]] == ends[1]
-    known[spots[0][seen], spots[1][seen]] = True
-    known |= known.T
-    room = hosts.room[nodes]
-    probes, moves, _ = refine(
-        graph.offsets,
-        graph.neighbours,
-        graph.forward,
-        graph.backward,
-        graph.sends,
-        graph.receives,
-        inside,
-        first,
-        local,
-        local_near,
-        _may_host(graph, hosts, nodes, units),
-        hosts.demand,
-        room,
-        space.coordinates.positions[nodes],
-        residuals[nodes],
-        np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]]),
-        known,
-        most_nodes,
-        most_tries,
-        squared,
-    )
-    hosts.room[nodes] = room
-    hosts.node[units] = nodes[local[units]]
-    done.probes += int(probes)
-    done.moves += int(moves)
-
-
-def _near(
-    graph: UnitGraph, hosts: Hosts, space: Space, positions: FloatArray, units: IndexArray, count: int
-) -> IndexArray:
-    """The nearest nodes to each unit's place, -1 behind the last."""
-    if all(graph.allowed[unit] is None for unit in units.tolist()):
-        return np.asarray(space.index.nearest_many(positions[units], count)[0], dtype=np.intp)
-    near = np.full((len(units), count), -1, dtype=np.intp)
-    for row, unit in enumerate(units.tolist()):
-        found = hosts.near(unit, positions[unit], count)
-        near[row, : len(found)] = found
-    return near
-
-
-def _may_host(graph: UnitGraph, hosts: Hosts, nodes: IndexArray, units: IndexArray) -> BoolArray:
-    """Whether each unit may be on each of the nodes, whatever their room."""
-    may = np.zeros((len(graph), len(nodes)), dtype=bool)
-    may[units] = hosts.hosting[nodes]
-    for unit in units.tolist():
-        allowed = graph.allowed[unit]
-        if allowed is not None:
-            may[unit] &= np.isin(nodes, allowed)
-    return may
+    def _may_host(self, nodes: IndexArray, units: IndexArray) -> BoolArray:
+        """Whether each unit may be on each of the nodes, whatever their room."""
+        may = np.zeros((len(self.graph), len(nodes)), dtype=bool)
+        may[units] = self.hosts.hosting[nodes]
+        for unit in units.tolist():
+            allowed = self.graph.allowed[unit]
+            if allowed is not None:
+                may[unit] &= np.isin(nodes, allowed)
+        return may

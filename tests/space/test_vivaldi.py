@@ -182,18 +182,16 @@ def test_a_long_list_needs_no_matrix() -> None:
     assert np.abs(found.distances(first, second) - truth).mean() < 1.0
 
 
-def test_clusters_are_not_left_folded() -> None:
-    """Few neighbours, many clusters: from one point Vivaldi alone often rests far above the noise."""
-    generator = np.random.default_rng(0)
-    nodes, centres = 600, generator.normal(0, 60, (20, 3))
-    points = centres[generator.integers(0, 20, nodes)] + generator.normal(0, 6, (nodes, 3))
-    senders, receivers = np.repeat(np.arange(nodes), 16), generator.integers(0, nodes, nodes * 16)
-    delay = np.linalg.norm(points[senders] - points[receivers], axis=1)
-    samples = samples_from_pairs(nodes, senders, receivers, delay)
-    for seed in range(2):
-        figures = embed(samples, VivaldiOptions(neighbours=32, starts=1), seed).errors
-        assert figures is not None
-        assert figures.absolute_mean_ms < 1.0
+@pytest.mark.parametrize(("place", "seed"), [(1, 2), (7, 0), (8, 1), (10, 1)])
+def test_clusters_are_not_left_folded(place: int, seed: int) -> None:
+    """Some that rest on the wrong side of others, with an error of 2 to 9 ms, in three dimensions alone."""
+    generator = np.random.default_rng(place)
+    centres = generator.normal(0, 60, (8, 3))
+    points = centres[generator.integers(0, 8, 300)] + generator.normal(0, 3, (300, 3))
+    samples = samples_from_matrix(distances(points))
+    figures = embed(samples, VivaldiOptions(neighbours=16, starts=1), seed).errors
+    assert figures is not None
+    assert figures.absolute_mean_ms < 0.1
 
 
 @pytest.mark.parametrize(

@@ -54,4 +54,4 @@ class VivaldiOptions:
         """How often to start: few samples are cheap, and the fewer there are the more often they mislead."""
         if self.starts is not None:
             return self.starts
-        return max(1, min(8, 200_000 // max(samples, 1)))
+        return max(1, min(8, 20_000 // max(samples, 1)))

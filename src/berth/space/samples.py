@@ -41,13 +41,6 @@ class Samples:
         rank[np.lexsort((smallest, -sizes))] = np.arange(len(sizes))
         return np.asarray(rank[labels])
 
-    @cached_property
-    def measured(self) -> NDArray[np.bool_]:
-        """Whether a node is in any pair."""
-        known = np.zeros(self.nodes, dtype=bool)
-        known[self.first] = known[self.second] = True
-        return known
-
 
 def samples_from_pairs(
     nodes: int,
@@ -90,18 +83,16 @@ def samples_from_matrix(delay_ms: FloatArray) -> Samples:
 
     Entries of both directions are averaged; the diagonal says nothing.
     """
-    both = np.stack([delay_ms, delay_ms.T])
-    unknown = np.isnan(both)
-    wrong = ~unknown & ~((both >= 0) & np.isfinite(both))
-    good = ~unknown & ~wrong
-    count = good.sum(axis=0)
-    np.fill_diagonal(count, 0)
-    first, second = np.nonzero(np.triu(count))
-    total = np.where(good, both, 0.0).sum(axis=0)
-    np.fill_diagonal(wrong[0], False)
-    return Samples(
-        len(delay_ms), first, second, total[first, second] / count[first, second], int(wrong[0].sum())
-    )
+    first, second = np.triu_indices(len(delay_ms), 1)
+    total, count = np.zeros(len(first)), np.zeros(len(first), dtype=np.int8)
+    rejected = 0
+    for values in (delay_ms[first, second], delay_ms[second, first]):
+        good = np.isfinite(values) & (values >= 0)
+        rejected += int((~good & ~np.isnan(values)).sum())
+        total[good] += values[good]
+        count += good
+    known = count > 0
+    return Samples(len(delay_ms), first[known], second[known], total[known] / count[known], rejected)
 
 
 def joined(parts: Iterable[Samples]) -> Samples:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from berth.drawing.places import node_places, spread
-from berth.model import Link, Network, Node
+from berth.model import BadInput, Link, Network, Node
 
 from .problems import three_nodes
 
@@ -21,6 +21,12 @@ def test_two_dimensional_coordinates_are_taken_as_they_are() -> None:
     """Where all nodes have them."""
     network = Network((Node("a", coordinates=(1.0, 2.0)), Node("b", coordinates=(4.0, 6.0))))
     assert node_places(network).tolist() == [[1.0, 2.0], [4.0, 6.0]]
+
+
+def test_very_many_nodes_need_coordinates() -> None:
+    """Places from the delays between every two of them would take hours."""
+    with pytest.raises(BadInput, match="a picture of 5,000 nodes needs coordinates"):
+        node_places(Network(nodes(5_000), (Link("0", "1", 3),)))
 
 
 @pytest.mark.parametrize("dimensions", [1, 3, 5])

@@ -274,6 +274,24 @@ def test_coordinates_hold_where_nothing_was_measured() -> None:
     assert updated.unmeasured["delay_ms of links"] == ["a -> c", "b -> c"]
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_of_very_many_nodes_only_links_can_be_missing(
+    symmetric: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without matrices nobody names all pairs that have coordinates; links are named as ever."""
+    document = network(links=[link("b", "a", 7), link("c", "a", 9)], symmetric=symmetric)
+    for number, node in enumerate(document["network"]["nodes"]):
+        node["coordinates"] = [10.0 * number]
+    measured_link = [{"from": "a" if symmetric else "b", "to": "b" if symmetric else "a", "delay_ms": 4.0}]
+    with_matrices = update(document, links=measured_link)
+    monkeypatch.setattr("berth.model.network.MOST_IN_MATRICES", 0)
+    updated = update(document, links=measured_link)
+    assert updated.document == with_matrices.document
+    assert updated.added_links == with_matrices.added_links == 0
+    assert updated.unmeasured["delay_ms of links"] == (["a -> c"] if symmetric else ["c -> a"])
+    assert "b -> c" in with_matrices.unmeasured["delay_ms of links"]
+
+
 def test_no_link_at_all_before() -> None:
     """Nodes without any link: what was measured is linked, nothing else."""
     updated = update(network(), links=[{"from": "a", "to": "c", "delay_ms": 4.0}])
@@ -323,6 +341,10 @@ def test_a_link_of_one_direction_is_not_given_the_other() -> None:
         ({}, True),
     ],
 )
-def test_which_networks_have_their_directions_pooled(fields: Entry, together: bool) -> None:
+def test_which_networks_have_their_directions_pooled(
+    fields: Entry, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A symmetric network whose delays say nothing else."""
+    assert pooled(problem_from(network(nodes=2, **fields))) is together
+    monkeypatch.setattr("berth.model.network.MOST_IN_MATRICES", 0)
     assert pooled(problem_from(network(nodes=2, **fields))) is together

@@ -108,3 +108,15 @@ def test_round_robin_goes_far_to_find_room() -> None:
         node["capacity"] = {"cpu": 0.5}
     plan = berth.solve(problem_from(document), "round-robin")
     assert [plan.assignment[f"app/{name}"] for name in "abc"] == ["n2500", "n2501", "n2502"]
+
+
+def test_odp_says_why_it_has_no_plan() -> None:
+    """Links only to nodes that have no room: the greedy pass is stuck, and time is not the reason."""
+    document = document_of(5_000, {"response_time": 1.0})
+    for node in document["network"]["nodes"]:
+        del node["coordinates"]
+    plan = berth.solve(problem_from(document), "odp")
+    assert plan.status == "unknown"
+    assert plan.reason == (
+        "no plan found: too large for an exact model, and placing one after the other got stuck"
+    )

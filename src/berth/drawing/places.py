@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 
-from berth.model import Network
+from berth.model import BadInput, Network
 from berth.model.pair_fields import whole
 
 FloatArray = NDArray[np.float64]
@@ -22,10 +22,19 @@ LARGEST_IMPROVED = 400
 
 
 def node_places(network: Network) -> FloatArray:
-    """A point for every node, in ms: its coordinates where all have them, or else from the delays."""
+    """A point for every node, in ms: its coordinates where all have them, or else from the delays.
+
+    Raises:
+        BadInput: There are too many nodes without coordinates.
+    """
     coordinates = [node.coordinates for node in network.nodes if node.coordinates is not None]
     if len(coordinates) == len(network.nodes):
         return np.round(_flattened(np.array(coordinates, dtype=np.float64)), DECIMALS)
+    if network.scattered:
+        count = f"{len(network.nodes):,} nodes"
+        raise BadInput(
+            [f"network.nodes: a picture of {count} needs coordinates; berth coordinates writes them"]
+        )
     distance = _distances(whole(network.table.delay_ms))
     return np.round(_with_less_stress(_from_distances(distance), distance), DECIMALS)
 

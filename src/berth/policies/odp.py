@@ -86,6 +86,8 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         trace["no_proof"] = doubt
     if solution.nodes is None:
         reason = doubt if solution.status == "infeasible" else task.budget.reason
+        if solution.trace.get("method") == "greedy":
+            reason = "too large for an exact model, and placing one after the other got stuck"
         return Answer("unknown", goal=goal, reason=f"no plan found: {reason}", trace=trace)
     ended = task.budget.reason if task.budget.over else None
     if solution.trace.get("method") == "greedy":

@@ -144,6 +144,32 @@ def test_cknn_keeps_what_its_rule_allows(
         assert contacted[-1] == candidates.hosts[-1]
 
 
+@given(searches(), st.sampled_from(STRATEGIES))
+@some
+def test_neighbours_hosts_are_asked_for_free(
+    case: tuple[Space, np.ndarray, np.ndarray, Question, int, int], strategy: Strategy
+) -> None:
+    """The foci join a set where they are in the ellipse and, with cknn, useful; nobody else is contacted."""
+    space, speed, queue, asked, k, seed = case
+    without = found(case, strategy)
+    generator = np.random.default_rng(seed)
+    more = CandidateSearch(space, speed, Loads(queue), strategy, k, generator, True).find(asked)
+    added = set(more.hosts.tolist()) - set(without.hosts.tolist())
+    assert set(without.hosts.tolist()) <= set(more.hosts.tolist()) <= set(found(case, "el").hosts.tolist())
+    assert added <= {asked.before, asked.after}
+    assert (more.contacts, more.in_ellipse) == (without.contacts, without.in_ellipse)
+    assert (np.diff(away(space, asked.place, more.hosts)) >= -1e-9).all()
+    if strategy == "cknn":
+        foci = [node for node in (asked.before, asked.after) if node >= 0]
+        least = space.coordinates.distances(np.array(foci[:1]), np.array(foci[-1:]))[0] if foci else 0.0
+        waiting = np.maximum(1.0, queue + asked.size) if asked.loaded else 1.0
+        useful = asked.work_ms / speed * waiting < asked.costs_ms - least
+        assert all(useful[host] for host in more.hosts.tolist())
+    else:
+        inside = set(found(case, "el").hosts.tolist())
+        assert added == ({asked.before, asked.after} & inside) - set(without.hosts.tolist())
+
+
 def test_random_ones_follow_the_seed() -> None:
     space = space_at(np.random.default_rng(0).uniform(-5, 5, (40, 2)))
 

@@ -106,6 +106,21 @@ def test_a_bound_that_holds_moves_nothing() -> None:
     assert (mapped.trace["candidate_messages"], mapped.trace["moves"]) == (0, 0)
 
 
+def test_new_candidates_where_the_first_are_used_up() -> None:
+    """Bounds just above what one pass of lists reaches: further passes keep some that one can't."""
+    kept = {0: 0, 3: 0}
+    for seed in range(12):
+        problem = problem_with(seed=seed)
+        reached = berth.solve(problem, "latency-bound", bound_ms=0, k=2, restarts=9)
+        assert reached.trace["restarts"] == 0
+        bound = reached.metrics["loaded_response_time_ms"] * 0.97
+        for restarts in kept:
+            plan = berth.solve(problem, "latency-bound", bound_ms=bound, k=2, restarts=restarts)
+            assert plan.trace["restarts"] <= restarts
+            kept[restarts] += plan.status == "feasible"
+    assert kept[3] > kept[0]
+
+
 def test_each_application_has_its_own_bound() -> None:
     """One without a bound stays where MOPA put it; the bounds are those of the requirements."""
     problem = problem_with(seed=5, graphs=3)
@@ -151,7 +166,9 @@ def test_sizes_must_be_known() -> None:
         berth.solve(problem, "latency-bound")
 
 
-@pytest.mark.parametrize(("name", "value"), [("bound_ms", -1.0), ("k", 0), ("stale", -0.5), ("rounds", -1)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("bound_ms", -1.0), ("k", 0), ("stale", -0.5), ("rounds", -1), ("restarts", -1)]
+)
 def test_parameters_out_of_range(name: str, value: float) -> None:
     with pytest.raises(BadInput, match=f"--set {name}: {value}"):
         berth.solve(problem_with(bound=9.0), "latency-bound", **{name: value})

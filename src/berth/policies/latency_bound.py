@@ -44,11 +44,19 @@ class LatencyBoundParameters:
         default=0.0,
         metadata={"help": "placements of other applications for each host contacted that are not heard of"},
     )
+    restarts: int = field(
+        default=3,
+        metadata={"help": "how often a bound above 0 gets new candidates once these are used up"},
+    )
     rounds: int = field(
         default=3, metadata={"help": "how often applications are looked at again that later ones slowed down"}
     )
     refine: bool = field(
         default=True, metadata={"help": "MOPA's mapping tries near nodes by measured delays first"}
+    )
+    neighbours: bool = field(
+        default=True,
+        metadata={"help": "hosts of an operator's neighbours on the path are candidates without a contact"},
     )
     mode: Literal["fixed", "paper"] = field(
         default="fixed", metadata={"help": "paper: candidates are judged once, when their list is made"}
@@ -61,8 +69,9 @@ class LatencyBoundParameters:
             raise ValueError(f"k: {self.k} is below 1")
         if not (self.stale >= 0 and isfinite(self.stale)):
             raise ValueError(f"stale: {self.stale} is not 0 or above")
-        if self.rounds < 0:
-            raise ValueError(f"rounds: {self.rounds} is below 0")
+        for name in ("restarts", "rounds"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}: {getattr(self, name)} is below 0")
 
 
 class LatencyBound:
@@ -89,7 +98,10 @@ class LatencyBound:
         loads = Loads(task.problem.network.run_queue, parameters.stale)
         generator = np.random.default_rng(task.seed)
         speed = task.problem.network.speed
-        search = CandidateSearch(space, speed, loads, parameters.candidates, parameters.k, generator)
+        neighbours = parameters.neighbours and parameters.mode == "fixed"
+        search = CandidateSearch(
+            space, speed, loads, parameters.candidates, parameters.k, generator, neighbours
+        )
         state = Satisfaction(
             began.graph,
             began.hosts,
@@ -97,6 +109,7 @@ class LatencyBound:
             loads,
             search,
             began.places,
+            parameters.restarts if parameters.mode == "fixed" else 0,
             revalidate=parameters.mode == "fixed",
         )
         _bring_to_hold(task, state, began, bounds)
@@ -173,6 +186,7 @@ def _trace(
         "candidates_kept": counters.kept,
         "ellipse_sizes": counters.ellipses,
         "moves": counters.moves,
+        "restarts": counters.restarts,
         "bound_ms": {name: bound.loaded_ms for name, bound in zip(names, bounds, strict=True) if bound},
     }
     if first_latencies is not None:

@@ -75,6 +75,7 @@ class CandidateSearch:
         strategy: Strategy,
         k: int,
         generator: np.random.Generator,
+        neighbours: bool = False,
     ) -> None:
         self._space = space
         self._speed = speed
@@ -82,20 +83,35 @@ class CandidateSearch:
         self._strategy = strategy
         self._k = k
         self._generator = generator
+        self._neighbours = neighbours
 
     def find(self, question: Question) -> CandidateList:
         """The candidates of an operator; there may be none."""
         inside, least_ms = self._in_ellipse(question)
+        allowance_ms = question.costs_ms - least_ms
         if self._strategy == "cknn":
-            return self._pruned(question, inside, question.costs_ms - least_ms)
+            found = self._pruned(question, inside, allowance_ms)
+        else:
+            found = self._contacted(question, inside)
+        if self._neighbours:
+            # They run the same application: their loads are known without a contact.
+            own = np.intersect1d(np.array([question.before, question.after]), inside)
+            if self._strategy == "cknn":
+                own = own[self._useful(question, own, self._loads.known[own], allowance_ms)]
+            hosts = np.union1d(found.hosts, own)
+            found.hosts = self._nearest(hosts, question.place, len(hosts))
+        return found
+
+    def _contacted(self, question: Question, inside: IndexArray) -> CandidateList:
+        """All in the ellipse, the k nearest, or k at random, whatever they answer."""
         if self._strategy == "krand":
             drawn = self._generator.choice(len(inside), min(self._k, len(inside)), replace=False)
-            contacted = self._nearest(inside[np.sort(drawn)], question.place, self._k)
+            hosts = self._nearest(inside[np.sort(drawn)], question.place, self._k)
         else:
             count = self._k if self._strategy == "knn" else len(inside)
-            contacted = self._nearest(inside, question.place, count)
-        self._loads.learn(contacted, self._loads.answers(contacted))
-        return CandidateList(contacted, len(contacted), len(inside))
+            hosts = self._nearest(inside, question.place, count)
+        self._loads.learn(hosts, self._loads.answers(hosts))
+        return CandidateList(hosts, len(hosts), len(inside))
 
     def _in_ellipse(self, question: Question) -> tuple[IndexArray, float]:
         """The hosts in the ellipse without its own, and N_min, the least delay from focus to focus."""
@@ -130,17 +146,22 @@ class CandidateSearch:
         return hosts[np.argsort(away, kind="stable")[:count]]
 
     def _pruned(self, question: Question, inside: IndexArray, allowance_ms: float) -> CandidateList:
-        """Contact one after the other until k are kept: those with P below P + T + N - N_min."""
+        """Contact one after the other until k are kept."""
         looked_at = FIRST_LOOK * self._k
         while True:
             hosts = self._nearest(inside, question.place, looked_at)
             queue = self._loads.answers(hosts)
-            waiting = np.maximum(1.0, queue + question.size) if question.loaded else 1.0
-            useful = question.work_ms / self._speed[hosts] * waiting < allowance_ms
-            kept = np.flatnonzero(useful)[: self._k]
+            kept = np.flatnonzero(self._useful(question, hosts, queue, allowance_ms))[: self._k]
             if len(kept) == self._k or looked_at >= len(inside):
                 break
             looked_at *= FIRST_LOOK
         contacts = int(kept[-1]) + 1 if len(kept) == self._k else len(inside)
         self._loads.learn(hosts[:contacts], queue[:contacts])
         return CandidateList(hosts[kept], contacts, len(inside))
+
+    def _useful(
+        self, question: Question, hosts: IndexArray, queue: FloatArray, allowance_ms: float
+    ) -> BoolArray:
+        """The pruning rule: whether P of each host is below P + T + N - N_min."""
+        waiting = np.maximum(1.0, queue + question.size) if question.loaded else 1.0
+        return np.asarray(question.work_ms / self._speed[hosts] * waiting < allowance_ms)

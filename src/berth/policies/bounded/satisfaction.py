@@ -35,6 +35,7 @@ class Counters:
     """What it took."""
 
     moves: int = 0
+    restarts: int = 0
     candidate_sets: int = 0
     contacts: int = 0
     kept: int = 0
@@ -69,6 +70,8 @@ class Satisfaction:
     search: CandidateSearch
     places: FloatArray
     """x* of every unit."""
+    restarts: int = 0
+    """How often lists are made anew at their end, if they have made the path faster."""
     revalidate: bool = True
     """Whether a head must still make the path faster when its turn comes (erratum E2.5)."""
     counters: Counters = field(default_factory=Counters)
@@ -97,8 +100,24 @@ class Satisfaction:
     def satisfy(self, application: int, bound: Bound, over: Callable[[], bool]) -> bool:
         """Move one application's units until its bound holds; if it can't, leave the best mapping there.
 
-        Each move takes a candidate off a list: there are at most k for each unit.
+        At the end of all lists it starts again from there with new ones, as long as that has made it
+        faster. A bound of 0 can't hold: then it stops at the first end.
         """
+        for attempt in range(self.restarts + 1):
+            first_ms = self._worst_ms(application)
+            if self._attempt(application, bound, over):
+                return True
+            gained = self._worst_ms(application) < first_ms * (1.0 - LEAST_GAIN)
+            if over() or bound.loaded_ms <= 0.0 or not gained or attempt == self.restarts:
+                break
+            self.counters.restarts += 1
+        return False
+
+    def _worst_ms(self, application: int) -> float:
+        return self.model.longest(application, self.nodes, self.loads.known).latency_ms
+
+    def _attempt(self, application: int, bound: Bound, over: Callable[[], bool]) -> bool:
+        """One pass through lists of candidates; each move takes one off: there are at most k for a unit."""
         lists: dict[int, CandidateList] = {}
         best_so_far, best = (True, np.inf), self.hosts.node.copy()
         while (path := self.broken(application, bound)) is not None and not over():

@@ -12,6 +12,7 @@ import berth
 from berth.exact.modelled import unmodelled
 from berth.files import problem_from
 from berth.model import Network, Node, Operator, Problem, Stream
+from berth.policies.latency_space import exhaustive
 from tests.oracle.problems import solvable_problems
 from tests.policies.operator_graphs import (
     measured_network,
@@ -174,3 +175,36 @@ def test_too_large() -> None:
     plan = berth.solve(problem, "mop-exhaustive")
     assert plan.status == "unknown"
     assert plan.reason == "too large: 7000 x 7000 nodes to compare, at most 36000000"
+
+
+def test_too_large_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Circles need a search, and that needs memory."""
+    monkeypatch.setattr(exhaustive, "MOST_ENTRIES", 300)
+    plan = berth.solve(dense(np.random.default_rng(1), 5.0), "mop-exhaustive")
+    assert plan.status == "unknown"
+    assert plan.reason is not None
+    assert plan.reason.startswith("too large to search: 5 unpinned operators on 7 nodes")
+
+
+def test_out_of_time() -> None:
+    """The best plan so far, and why it is not proved."""
+    network = noisy_network(40, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    nodes = tuple(replace(node, capacity={"cpu": 1.0}) for node in network.nodes)
+    operators = [
+        Operator("in", candidates=("n0",)),
+        *(Operator(f"o{k}", demand={"cpu": 1.0}) for k in range(12)),
+    ]
+    names = [item.name for item in operators]
+    streams = [
+        Stream(one, other, bytes_per_s=float(rng.integers(1, 50)))
+        for one, other in itertools.combinations(names, 2)
+        if rng.random() < 0.5
+    ]
+    problem = problem_of(replace(network, nodes=nodes), operators, streams)
+    plan = berth.solve(problem, "mop-exhaustive", time_limit=0.2)
+    assert plan.status == "feasible"
+    assert plan.reason is not None
+    assert plan.reason.startswith("out of time")
+    assert plan.gap is not None
+    assert plan.gap > 0

@@ -55,13 +55,16 @@ class MopExhaustive:
         needs = needs_of(problem, graph)
         try:
             usage = LeastUsage(problem.network, graph, facts.hosting)
+            room = facts.room(*needs.room)
+            least = least_usage(usage, needs.demand, room, parameters.max_steps, task.budget)
         except TooLargeError as error:
             return Answer("unknown", goal=GOAL, reason=str(error))
-        least = least_usage(usage, needs.demand, facts.room(*needs.room), parameters.max_steps)
         trace: dict[str, Any] = {"method": "search" if least.steps else "trees", "steps": least.steps}
         if doubt is not None:
             trace["no_proof"] = doubt
         given_up = f"given up after {parameters.max_steps} steps; max_steps allows more"
+        if task.budget.over:
+            given_up = task.budget.reason
         if least.nodes is None:
             reason = "no plan holds the capacities and links" if least.proved else given_up
             proved = least.proved and doubt is None

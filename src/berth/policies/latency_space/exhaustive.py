@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.exact.budget import Budget
 from berth.model import Network
 from berth.policies.latency_space.forest import Forest, spanning_forest
 from berth.policies.latency_space.graph import UnitGraph
@@ -23,6 +24,8 @@ IndexArray = NDArray[np.intp]
 
 MOST_PAIRS = 36_000_000
 """Pairs of nodes for two units that are compared at most: 6,000 nodes each."""
+MOST_ENTRIES = 50_000_000
+"""Costs of pairs of nodes that a search keeps at most: 400 MB."""
 TIE = 1e-12
 """Costs that differ by less, relatively, are equal: sums of floats are not exact."""
 
@@ -62,6 +65,19 @@ class LeastUsage:
             if len(self.choices[unit]) * others > MOST_PAIRS:
                 size = f"{len(self.choices[unit])} x {others}"
                 raise TooLargeError(f"too large: {size} nodes to compare, at most {MOST_PAIRS}")
+
+    def check_search(self) -> None:
+        """Refuse a search whose costs don't fit into memory.
+
+        Raises:
+            TooLargeError: they don't.
+        """
+        free = np.flatnonzero(self.graph.fixed < 0).tolist()
+        nodes = len(np.unique(np.concatenate([self.choices[unit] for unit in free]))) if free else 0
+        tables = len(free) + len(self.forest.closing)
+        if tables * nodes**2 > MOST_ENTRIES:
+            size = f"{len(free)} unpinned operators on {nodes} nodes"
+            raise TooLargeError(f"too large to search: {size}, and trees alone don't solve it")
 
     def between(self, at: int, here: IndexArray, there: IndexArray) -> FloatArray:
         """What the streams of one entry of the graph cost from some nodes to some others [here, there]."""
@@ -140,8 +156,14 @@ class LeastUsage:
         return settled
 
 
-def least_usage(problem: LeastUsage, demand: FloatArray, room: FloatArray, most_steps: int) -> Least:
-    """The plan of least usage that holds capacities; ties by the first nodes of the first units."""
+def least_usage(
+    problem: LeastUsage, demand: FloatArray, room: FloatArray, most_steps: int, budget: Budget
+) -> Least:
+    """The plan of least usage that holds capacities; ties by the first nodes of the first units.
+
+    Raises:
+        TooLargeError: a search is needed that doesn't fit into memory.
+    """
     tables = problem.tables()
     bound = problem.total(tables)
     if not np.isfinite(bound):
@@ -150,7 +172,8 @@ def least_usage(problem: LeastUsage, demand: FloatArray, room: FloatArray, most_
         nodes = _nodes(problem, problem.choose(tables))
         if _fits(nodes, demand, room):
             return Least(nodes, bound / 1000.0, True, 0)
-    found = search(problem, tables, demand, room, most_steps)
+    problem.check_search()
+    found = search(problem, tables, demand, room, most_steps, budget)
     if found.chosen is None:
         return Least(None, bound / 1000.0, found.ended, found.steps)
     nodes = _nodes(problem, found.chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.evaluation import Occupied
 from berth.model import Problem
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.needs import needs_of
@@ -27,7 +28,13 @@ class Hosts:
     """The nodes during one solve: where units are, and what room is left."""
 
     def __init__(
-        self, problem: Problem, graph: UnitGraph, facts: NetworkFacts, space: Space, most: int | None = None
+        self,
+        problem: Problem,
+        graph: UnitGraph,
+        facts: NetworkFacts,
+        space: Space,
+        most: int | None = None,
+        occupied: Occupied | None = None,
     ) -> None:
         self._problem = problem
         self._graph = graph
@@ -37,6 +44,8 @@ class Hosts:
         needs = needs_of(problem, graph, most)
         self.demand = needs.demand
         self.room = facts.room(*needs.room)
+        if occupied is not None:
+            self.room -= facts.occupied(occupied, *needs.room)
         """What is left at every node [nodes, resources]."""
         self.node = np.full(len(graph), -1, dtype=np.intp)
         """Where every unit is; -1: nowhere yet."""

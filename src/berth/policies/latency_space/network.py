@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.evaluation import Occupied
 from berth.model import Network
 from berth.space.network_space import Space, space_of
 
@@ -90,6 +91,16 @@ class NetworkFacts:
             room = np.stack(columns, axis=1) if columns else np.zeros(shape)
             self._rooms[key] = room * (1.0 + ROUNDING)
         return self._rooms[key].copy()
+
+    def occupied(
+        self, taken: Occupied, resources: tuple[str, ...], processors: bool, most: int | None
+    ) -> FloatArray:
+        """What others have taken of each column of `room`."""
+        nothing = np.zeros(len(self._nodes))
+        columns = [taken.amounts.get(name, nothing) for name in resources]
+        columns += [self.speed * taken.busy] if processors else []
+        columns += [taken.operators] if most is not None else []
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self._nodes), 0))
 
     def _of(self, resource: str) -> FloatArray:
         if resource not in self._capacity:

@@ -105,7 +105,7 @@ def place(
     problem = setting.problem
     facts = facts_of(problem.network)
     graph = unit_graph(problem, facts)
-    hosts = Hosts(problem, graph, facts, space, parameters.max_operators_per_host)
+    hosts = Hosts(problem, graph, facts, space, parameters.max_operators_per_host, setting.occupied)
     put_pinned(hosts, graph)
     virtual = in_space(graph, space)
     prior = prior_of(setting, graph, hosts, space)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from berth.exact.budget import Budget
 
 if TYPE_CHECKING:
     from berth.policies.latency_space.exhaustive import LeastUsage
@@ -16,6 +18,8 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
+STEPS_AT_ONCE = 200_000
+"""After so many steps, less than a second, the search looks at the time."""
 BETTER = 1e-12
 """A plan is better only by more than rounding, relatively."""
 
@@ -32,9 +36,14 @@ class Found:
 
 
 def search(
-    problem: LeastUsage, tables: list[FloatArray], demand: FloatArray, room: FloatArray, most_steps: int
+    problem: LeastUsage,
+    tables: list[FloatArray],
+    demand: FloatArray,
+    room: FloatArray,
+    most_steps: int,
+    budget: Budget,
 ) -> Found:
-    """The first of the best plans that hold capacities, in so many steps."""
+    """The first of the best plans that hold capacities, in so many steps and within the budget."""
     graph, forest = problem.graph, problem.forest
     left = room.copy()
     pinned = np.flatnonzero(graph.fixed >= 0)
@@ -72,18 +81,65 @@ def search(
         if len(units)
         else np.zeros((0, len(nodes)))
     )
-    best = np.full(len(units), -1, dtype=np.intp)
-    steps, cost = _branch(
-        parents, bounds, costs, minima, later, earlier, closing, roots, demand[units], left[nodes],
-        most_steps, best,
-    )  # fmt: skip
-    ended = steps < most_steps
+    state = _new_state(len(units), len(nodes), float(roots.sum()))
+    ended, allowed = False, 0
+    spare = left[nodes]
+    while not ended and allowed < most_steps and not budget.over:
+        allowed = min(allowed + STEPS_AT_ONCE, most_steps)
+        ended = _branch(
+            parents,
+            bounds,
+            costs,
+            minima,
+            later,
+            earlier,
+            closing,
+            roots,
+            demand[units],
+            spare,
+            allowed,
+            state,
+        )
+    steps, cost, best = int(state.depth[2]), float(state.lowest[0]), state.best
     if best[0] < 0:
-        return Found(None, np.inf, ended, int(steps))
+        return Found(None, np.inf, ended, steps)
     chosen = np.zeros(len(graph), dtype=np.intp)
     for k, unit in enumerate(units.tolist()):
         chosen[unit] = np.searchsorted(problem.choices[unit], nodes[best[k]])
-    return Found(chosen, float(cost) + base, ended, int(steps))
+    return Found(chosen, cost + base, ended, steps)
+
+
+class _State(NamedTuple):
+    """How far the search is: it goes on from here."""
+
+    at: IndexArray
+    """The node of every unit that has one."""
+    bound: FloatArray
+    """The bound with the first k units placed."""
+    order: IndexArray
+    """For every unit its nodes, by what they add to the bound."""
+    price: FloatArray
+    position: IndexArray
+    """How many of them were looked at."""
+    depth: IndexArray
+    """[the unit that is to be placed, whether its nodes are yet to be ordered, steps]."""
+    best: IndexArray
+    lowest: FloatArray
+
+
+def _new_state(size: int, count: int, floor: float) -> _State:
+    bound = np.zeros(size + 1)
+    bound[0] = floor
+    return _State(
+        np.zeros(size, dtype=np.intp),
+        bound,
+        np.zeros((size, count), dtype=np.intp),
+        np.zeros((size, count)),
+        np.zeros(size, dtype=np.intp),
+        np.array([0, 1, 0], dtype=np.intp),
+        np.full(size, -1, dtype=np.intp),
+        np.array([np.inf]),
+    )
 
 
 @njit(cache=True)
@@ -99,25 +155,19 @@ def _branch(
     demand: FloatArray,
     room: FloatArray,
     most_steps: int,
-    best: IndexArray,
-) -> tuple[int, float]:
+    state: _State,
+) -> bool:
     """Depth first over the units in the forest's order; a branch ends where its bound is no better.
 
     The bound of a partial plan is what the sums of the forest say for its best completion, plus the circles
     that are closed already. Choosing a node for a unit raises it by the difference to the unit's best one.
+
+    Returns whether it is at its end; else so many steps are done, and it can go on.
     """
     size, count = bounds.shape
-    floor = roots.sum()
-    lowest = float(np.inf)
-    at = np.zeros(size, dtype=np.intp)
-    raised = np.zeros(size + 1)
-    raised[0] = floor
-    order = np.empty((size, count), dtype=np.intp)
-    price = np.empty((size, count))
-    steps = 0
-    depth = 0
-    fresh = True
-    position = np.zeros(size, dtype=np.intp)
+    at, bound, order, price, position = state.at, state.bound, state.order, state.price, state.position
+    depth, fresh, steps = state.depth[0], state.depth[1] == 1, state.depth[2]
+    lowest = state.lowest[0]
     while depth >= 0:
         if fresh:
             # What each node adds to the bound.
@@ -134,42 +184,39 @@ def _branch(
             order[depth] = np.argsort(price[depth], kind="mergesort")
             position[depth] = 0
             fresh = False
-        moved = False
-        while position[depth] < count:
+        if steps >= most_steps:
+            state.depth[0], state.depth[1], state.depth[2] = depth, 0, steps
+            state.lowest[0] = lowest
+            return False
+        placed = False
+        while position[depth] < count and not placed:
             node = order[depth, position[depth]]
             position[depth] += 1
             steps += 1
-            if steps >= most_steps:
-                return steps, lowest
-            total = raised[depth] + price[depth, node]
-            if not total < lowest - BETTER * abs(lowest) and lowest < np.inf:
+            total = bound[depth] + price[depth, node]
+            if not total < np.inf or (lowest < np.inf and not total < lowest * (1.0 - BETTER)):
+                # Nodes come by price: those behind are no better.
                 position[depth] = count
                 break
-            if not total < np.inf:
-                position[depth] = count
-                break
-            fits = True
+            placed = True
             for column in range(demand.shape[1]):
-                fits = fits and room[node, column] >= demand[depth, column]
-            if not fits:
-                continue
-            at[depth] = node
+                placed = placed and room[node, column] >= demand[depth, column]
+            if placed:
+                at[depth] = node
+                bound[depth + 1] = total
+        if placed and depth + 1 < size:
             for column in range(demand.shape[1]):
-                room[node, column] -= demand[depth, column]
-            raised[depth + 1] = total
-            moved = True
-            break
-        if moved and depth + 1 == size:
-            lowest = float(raised[size])
-            best[:] = at
-            for column in range(demand.shape[1]):
-                room[at[depth], column] += demand[depth, column]
-        elif moved:
+                room[at[depth], column] -= demand[depth, column]
             depth += 1
             fresh = True
+        elif placed:
+            lowest = bound[size]
+            state.best[:] = at
         else:
             depth -= 1
             if depth >= 0:
                 for column in range(demand.shape[1]):
                     room[at[depth], column] += demand[depth, column]
-    return steps, lowest
+    state.depth[2] = steps
+    state.lowest[0] = lowest
+    return True

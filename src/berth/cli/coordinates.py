@@ -142,7 +142,7 @@ def _print(network: Network, located: Located, probes: Probes | None) -> None:
     out.print(
         f"[bold]{len(network.nodes) - len(found.unplaced):,} of {len(network.nodes):,} nodes[/] "
         f"have coordinates in {found.positions.shape[1]} dimensions "
-        f"(stable after {found.rounds} rounds, {found.polish_rounds} of polish)"
+        f"({found.rounds} rounds, {found.polish_rounds} of polish)"
     )
     if found.resets:
         out.print(f"{found.resets:,} times a node went out of bounds and was started again")

@@ -35,7 +35,7 @@ class Coordinates:
     resets: int = 0
     """How often a point went out of all bounds and was started again."""
     rounds: int = 0
-    """Passes over the samples, until the error was stable or as many as are allowed; 0: positions were given."""
+    """Passes over the samples until the error was stable, or as many as are allowed; 0: points were given."""
     polish_rounds: int = 0
     """Passes of the polish after it."""
     unplaced: IndexArray = field(default_factory=_nobody)

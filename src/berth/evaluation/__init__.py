@@ -2,6 +2,7 @@
 
 from berth.evaluation.evaluate import Evaluation, evaluate
 from berth.evaluation.metrics import METRIC_BY_KEY, METRIC_BY_NAME, METRICS
+from berth.evaluation.occupied import Occupied
 from berth.evaluation.situation import Setting, Situation
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "METRIC_BY_KEY",
     "METRIC_BY_NAME",
     "Evaluation",
+    "Occupied",
     "Setting",
     "Situation",
     "evaluate",

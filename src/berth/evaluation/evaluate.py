@@ -9,6 +9,7 @@ import numpy as np
 
 from berth.evaluation.feasibility import violations
 from berth.evaluation.metrics import METRICS
+from berth.evaluation.occupied import Occupied
 from berth.evaluation.situation import Setting, Situation
 from berth.model import Plan, Problem
 
@@ -21,16 +22,19 @@ class Evaluation:
     violations: tuple[str, ...]
 
 
-def evaluate(problem: Problem, plan: Plan, previous: Plan | None = None) -> Evaluation:
+def evaluate(
+    problem: Problem, plan: Plan, previous: Plan | None = None, occupied: Occupied | None = None
+) -> Evaluation:
     """Compute every metric of a plan and list every constraint that it breaks.
 
     Metrics that can't be computed (an unknown rate, a missing link, an instance without a node) or are
-    beyond all numbers are left out. `previous` is the plan before, for what has moved.
+    beyond all numbers are left out. `previous` is the plan before, for what has moved; `occupied` what others
+    have taken of the nodes.
 
     Raises:
         BadInput: the plan names instances, operators, nodes or objects that the problem doesn't have.
     """
-    situation = Situation(Setting(problem, previous), plan)
+    situation = Situation(Setting(problem, previous, occupied), plan)
     with np.errstate(over="ignore", invalid="ignore"):
         values = {metric.key: metric.value(situation) for metric in METRICS}
         broken = tuple(violations(situation))

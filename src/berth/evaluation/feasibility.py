@@ -115,8 +115,8 @@ def capacities(situation: Situation) -> Iterator[str]:
     network = situation.network
     kept = f" (headroom {amount(network.headroom)} kept free)" if network.headroom else ""
     for resource, needed in resource_loads(situation).items():
-        there = network.capacity(resource)
-        for node in np.flatnonzero(needed > there).tolist():
+        there = situation.setting.capacity(resource)
+        for node in np.flatnonzero((needed > there) & (needed > 0.0)).tolist():
             if exceeds(needed[node], there[node]):
                 yield f"node {network.nodes[node].name}: {resource} {_of(needed[node], there[node])}{kept}"
 
@@ -225,10 +225,11 @@ def _link_shares(situation: Situation, flows: Flows) -> np.ndarray:
 
 def keeping_up(situation: Situation) -> Iterator[str]:
     """Where a throughput is asked for, every node's processor keeps up (004, constraint 1)."""
-    busy = processor_loads(situation)
-    for node in np.flatnonzero(busy > 1.0).tolist():
-        if exceeds(busy[node], 1.0):
-            yield f"node {situation.network.nodes[node].name}: processor {_of(busy[node], 1.0)} (busy share)"
+    busy, there = processor_loads(situation), situation.setting.processors
+    for node in np.flatnonzero((busy > there) & (busy > 0.0)).tolist():
+        if exceeds(busy[node], there[node]):
+            needed = _of(busy[node], there[node])
+            yield f"node {situation.network.nodes[node].name}: processor {needed} (busy share)"
 
 
 def requirements(situation: Situation) -> Iterator[str]:

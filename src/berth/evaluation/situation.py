@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.evaluation.occupied import Occupied
 from berth.evaluation.reuse import Lifted, lifted_rates, reuse_mistakes
 from berth.model import BadInput, Plan, Problem
 from berth.model.instances import InstanceGraph, pairs_of
@@ -45,10 +46,24 @@ class Flows:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a plan is judged against: the problem and, where there is one, the previous plan."""
+    """What a plan is judged against: the problem and, where there are such, a previous plan and others."""
 
     problem: Problem
     previous: Plan | None = None
+    occupied: Occupied | None = None
+    """What others have taken of the nodes."""
+
+    def capacity(self, resource: str) -> FloatArray:
+        """What every node has of a resource for this problem."""
+        there = self.problem.network.capacity(resource)
+        taken = self.occupied.amounts.get(resource) if self.occupied is not None else None
+        return there if taken is None else there - taken
+
+    @cached_property
+    def processors(self) -> FloatArray:
+        """The share of every node's processor that this problem may keep busy."""
+        whole = np.ones(len(self.problem.network.nodes))
+        return whole if self.occupied is None else whole - self.occupied.busy
 
     @property
     def graph(self) -> InstanceGraph:

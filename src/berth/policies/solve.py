@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
+from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
 from berth.evaluation.metrics import AdditiveMetric
 from berth.exact.budget import Budget
@@ -31,6 +31,7 @@ def solve(
     time_limit: float | None = DEFAULT_TIME_LIMIT,
     seed: int = 0,
     previous: Plan | None = None,
+    occupied: Occupied | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
     budget: Budget | None = None,
     **parameters: Any,
@@ -43,6 +44,7 @@ def solve(
         time_limit: seconds after which the best plan so far is returned; None: no limit.
         seed: the same seed gives the same plan, unless the time limit cut it short.
         previous: the plan before, for the objectives `moved_instances` and `moved_state`.
+        occupied: what others have taken of the nodes; policies in the latency space heed it, and the judge.
         progress: is called with a `Progress` whenever something better is known.
         budget: instead of `time_limit`; `budget.stop(reason)` ends the search from another thread.
         parameters: the policy's own.
@@ -57,7 +59,7 @@ def solve(
     if time_limit is not None and not time_limit > 0:
         raise BadInput([f"--time-limit: {time_limit} is not above 0"])
     budget = budget or Budget(time_limit)
-    setting = Setting(problem, previous)
+    setting = Setting(problem, previous, occupied)
     _check_objective(setting)
     task = Task(
         setting, parameters_from(chosen.parameters, parameters, chosen.about.name), seed, budget, progress
@@ -119,7 +121,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         reuse=answer.reuse,
         skipped=answer.skipped,
     )
-    evaluation = evaluate(problem, plan, task.setting.previous)
+    evaluation = evaluate(problem, plan, task.setting.previous, task.setting.occupied)
     objective = goal.value(evaluation.metrics) if goal is not None else None
     plan = replace(plan, metrics=evaluation.metrics, violations=evaluation.violations, objective=objective)
     return _with_proof(plan, answer)

@@ -156,6 +156,18 @@ def test_nobody_has_a_bound() -> None:
         berth.solve(problem_with(), "latency-bound")
 
 
+def test_room_is_found_for_all_or_none() -> None:
+    """What each application finds alone may not fit together: the rest goes to the nearest with room."""
+    network = plane(6, seed=2)
+    crowd = tuple(chain(f"a{k}", ("h0", "h1")) for k in range(6))
+    plan = berth.solve(Problem("full", network, crowd), "latency-bound", bound_ms=1e6)
+    assert (plan.status, plan.violations) == ("feasible", ())
+    more = (*crowd, chain("a6", ("h0", "h1")))
+    stuck = berth.solve(Problem("full", network, more), "latency-bound", bound_ms=1e6)
+    assert (stuck.status, stuck.found) == ("unknown", False)
+    assert "no node that may host it has room" in (stuck.reason or "")
+
+
 def test_sizes_must_be_known() -> None:
     """Behind a limited card the size of a data unit counts."""
     problem = problem_with(bound=100.0)
@@ -215,6 +227,36 @@ def test_a_previous_plan_that_breaks_it_is_mended() -> None:
     assert after.status == "feasible"
     assert 0 < after.trace["migrations"] == len(moved)
     assert after.metrics["moved_instances"] == len(moved)
+
+
+def test_changed_rates_are_followed() -> None:
+    """Nothing has changed: no message. Other rates: MOPA goes on from its places, then the bound is kept."""
+    problem = problem_with(seed=3)
+    before = berth.solve(problem, "latency-bound", bound_ms=start_latency(problem) * 0.9)
+    same = berth.solve(problem, "latency-bound", bound_ms=before.trace["bound_ms"]["a0"], previous=before)
+    assert (same.trace["messages"], same.trace["migrations"]) == (0, 0)
+    application = problem.applications[0]
+    rates = (9000.0, 100.0, 10.0)
+    streams = tuple(replace(s, bytes_per_s=r) for s, r in zip(application.streams, rates, strict=True))
+    changed = replace(problem, applications=(replace(application, streams=streams),))
+    bound = start_latency(changed)
+    after = berth.solve(changed, "latency-bound", bound_ms=bound, previous=before)
+    assert after.status == "feasible"
+    assert after.trace["migrations"] > 0
+    stayed = berth.evaluate(changed, before).metrics["network_usage_bytes"]
+    assert after.metrics["network_usage_bytes"] < stayed
+
+
+def test_a_plan_of_other_makers_is_taken_as_it_is() -> None:
+    """Without MOPA's places in it, only the bound moves anything."""
+    problem = problem_with(seed=3)
+    before = berth.solve(problem, "round-robin")
+    bound = before.metrics["loaded_response_time_ms"] + 1
+    after = berth.solve(problem, "latency-bound", bound_ms=bound, previous=before)
+    assert after.assignment == before.assignment
+    assert after.trace["migrations"] == 0
+    faster = berth.solve(problem, "latency-bound", bound_ms=bound * 0.9, previous=before)
+    assert faster.trace["migrations"] > 0
 
 
 def test_a_previous_plan_of_other_machines() -> None:

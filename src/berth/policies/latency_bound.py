@@ -18,6 +18,7 @@ from berth.policies.bounded.satisfaction import Satisfaction
 from berth.policies.bounded.start import Start, start
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space import NoEndError, NoHostError, known_space
+from berth.policies.latency_space.adaptation import record
 from berth.policies.policy import About, Answer, Task
 
 IndexArray = NDArray[np.intp]
@@ -189,6 +190,8 @@ def _trace(
         "restarts": counters.restarts,
         "bound_ms": {name: bound.loaded_ms for name, bound in zip(names, bounds, strict=True) if bound},
     }
+    space = known_space(task.problem.network, task.seed)
+    trace |= record(task.setting, state.graph, space, state.places, state.hosts.node)
     if first_latencies is not None:
         trace["start_latency_ms"] = dict(zip(names, first_latencies, strict=True))
     if latencies is not None:

@@ -109,7 +109,7 @@ class BestFit:
         self._graph, self._network = setting.graph, setting.problem.network
         graph, count = self._graph, len(self._network.nodes)
         self._demand = np.array([graph.demand(name) for name in graph.resources]).reshape(-1, len(graph))
-        self._capacity = np.array([self._network.capacity(name) for name in graph.resources])
+        self._capacity = np.array([setting.capacity(name) for name in graph.resources])
         self._capacity = self._capacity.reshape(-1, count)
         sizes = np.bincount(graph.application_of)
         most = [ceil(gamma * size / len(self._network.hosting)) if gamma else len(graph) for size in sizes]

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.model import Problem
-from berth.policies.latency_space import MopaParameters, NoEndError, Placed, mopa_mapping
+from berth.policies.latency_space import MopaParameters, NoEndError, NoHostError, Placed, mopa_mapping
 from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.network import facts_of
@@ -46,53 +45,72 @@ def start(setting: Setting, space: Space, refine: bool, seed: int) -> Start:
         BadInput: a stream's rate is not known.
     """
     problem = setting.problem
-    placed = _by_mopa(problem, space, refine, seed)
+    # With places recorded, MOPA goes on from them where streams or coordinates have changed; a plan of
+    # other makers is taken as it is.
+    adapting = setting.previous is not None and "positions" in setting.previous.trace
+    placed = _by_mopa(setting, adapting, space, refine, seed)
     facts = facts_of(problem.network)
     graph = unit_graph(problem, facts)
-    hosts = Hosts(problem, graph, facts, space)
+    hosts = Hosts(problem, graph, facts, space, occupied=setting.occupied)
     before = _previous(setting, graph)
-    pinned = np.flatnonzero(graph.fixed >= 0)
-    for unit in pinned.tolist():
-        hosts.put(unit, int(graph.fixed[unit]))
-    waiting = []
-    for unit in np.flatnonzero(graph.fixed < 0).tolist():
-        node = int(before[unit])
-        if node >= 0 and hosts.fits(unit, np.array([node]))[0]:
+    mapped = placed.nodes[graph.first]
+    wanted = mapped if adapting else np.where(before >= 0, before, mapped)
+    try:
+        _put(hosts, graph, (wanted, mapped), wanted == before, placed.positions[graph.first])
+    except NoHostError:
+        # What each finds alone doesn't fit together: MOPA's mapping of all at once.
+        hosts = Hosts(problem, graph, facts, space, occupied=setting.occupied)
+        mapped = _mapping(Setting(problem, None, setting.occupied), space, refine, seed).nodes[graph.first]
+        for unit, node in enumerate(mapped.tolist()):
             hosts.put(unit, node)
-        else:
-            waiting.append(unit)
-    for unit in waiting:
-        node = int(placed.nodes[graph.first[unit]])
-        if not hosts.fits(unit, np.array([node]))[0]:
-            # A previous plan's operator has its room.
-            node = hosts.nearest(unit, placed.positions[graph.first[unit]])
-        hosts.put(unit, node)
     running = (before >= 0) & (before == hosts.node)
-    return Start(
-        graph, hosts, placed.positions[graph.first], running[graph.unit_of], placed.counters["messages"]
-    )
+    places = placed.positions[graph.first]
+    return Start(graph, hosts, places, running[graph.unit_of], placed.counters["messages"])
 
 
-def _by_mopa(problem: Problem, space: Space, refine: bool, seed: int) -> Placed:
+def _put(
+    hosts: Hosts, graph: UnitGraph, wanted: tuple[IndexArray, ...], stays: BoolArray, places: FloatArray
+) -> None:
+    """Every unit on the first node of those wanted that has room, else on the nearest to its place.
+
+    Who has no choice comes first, then who stays where it is.
+
+    Raises:
+        NoHostError: no node has room for something.
+    """
+    fixed = graph.fixed >= 0
+    for unit in np.flatnonzero(fixed).tolist():
+        hosts.put(unit, int(graph.fixed[unit]))
+    for unit in [*np.flatnonzero(stays & ~fixed).tolist(), *np.flatnonzero(~stays & ~fixed).tolist()]:
+        nodes = np.array([choice[unit] for choice in wanted])
+        fits = hosts.fits(unit, nodes)
+        hosts.put(unit, int(nodes[np.argmax(fits)]) if fits.any() else hosts.nearest(unit, places[unit]))
+
+
+def _by_mopa(setting: Setting, adapting: bool, space: Space, refine: bool, seed: int) -> Placed:
     """Each application as MOPA places it alone: they come one after the other, and each is on its own."""
+    problem, previous = setting.problem, setting.previous if adapting else None
     alone = [replace(problem, applications=(application,)) for application in problem.applications]
     # The problem itself, where it has one: what is known of its instances need not be worked out again.
-    parts = [_mapping(part, space, refine, seed) for part in (alone if len(alone) > 1 else [problem])]
+    settings = [
+        Setting(part, previous, setting.occupied) for part in (alone if len(alone) > 1 else [problem])
+    ]
+    parts = [_mapping(setting, space, refine, seed) for setting in settings]
     messages = sum(int(part.counters.get("messages", 0)) for part in parts)
     nodes = np.concatenate([part.nodes for part in parts])
     return Placed(nodes, np.concatenate([part.positions for part in parts]), {"messages": messages})
 
 
-def _mapping(problem: Problem, space: Space, refine: bool, seed: int) -> Placed:
+def _mapping(setting: Setting, space: Space, refine: bool, seed: int) -> Placed:
     """MOPA's mapping, less exact where operators with a choice of equally good places don't come to rest."""
     for tolerance in TOLERANCES_MS[:-1]:
         try:
             parameters = MopaParameters(refine=refine, tolerance_ms=tolerance)
-            return mopa_mapping(Setting(problem), space, parameters, seed)
+            return mopa_mapping(setting, space, parameters, seed)
         except NoEndError:
             continue
     parameters = MopaParameters(refine=refine, tolerance_ms=TOLERANCES_MS[-1])
-    return mopa_mapping(Setting(problem), space, parameters, seed)
+    return mopa_mapping(setting, space, parameters, seed)
 
 
 def _previous(setting: Setting, graph: UnitGraph) -> IndexArray:

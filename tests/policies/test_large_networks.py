@@ -118,5 +118,14 @@ def test_odp_says_why_it_has_no_plan() -> None:
     plan = berth.solve(problem_from(document), "odp")
     assert plan.status == "unknown"
     assert plan.reason == (
-        "no plan found: too large for an exact model, and placing one after the other got stuck"
+        "no plan found: too large for an exact model, and one greedy pass keeps not all constraints"
     )
+
+
+def test_what_nobody_has_is_named() -> None:
+    """That no plan exists is proved, and why, however many nodes there are."""
+    document = document_of(MANY, {"response_time": 1.0})
+    document["applications"][0]["operators"][3]["demand"] = {"cpu": 2}
+    plan = berth.solve(problem_from(document), "odp")
+    assert plan.status == "infeasible"
+    assert plan.reason == "operator 'a' needs cpu 2; the most is 1 on n0"

@@ -15,7 +15,7 @@ from berth.exact.cpsat.model import CpSatModel, Limit
 from berth.exact.cpsat.run import SolverOptions, solver_for
 from berth.exact.minimise import LARGEST_MODEL
 from berth.exact.paths import PathTimes
-from berth.exact.placement import Placement
+from berth.exact.placement import LARGEST_GRID, Placement
 from berth.model import Apart
 
 MOST_LINES = 12
@@ -93,6 +93,8 @@ def _too_far(placement: Placement) -> Iterator[str]:
     """Latency below what the fastest nodes and links allow, or streams that no link can carry."""
     graph = placement.graph
     for edge in placement.edges:
+        if placement.combinations(edge) > LARGEST_GRID:
+            continue
         fits = placement.linked(edge)
         if fits.size and not fits.any():
             names = [graph.names[placement.blocks[block][0]] for block in (edge.first, edge.second)]

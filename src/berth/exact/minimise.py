@@ -93,7 +93,7 @@ def minimise(
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
-    times = PathTimes(placement) if looks_ahead else None
+    times = PathTimes(placement) if looks_ahead and placement.gridable else None
     start = judge.plan(goal, first_plan(placement, goal, times))
     if start is not None:
         tell(start.objective, None)

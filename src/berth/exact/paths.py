@@ -12,14 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation.situation import data_unit_bytes
-from berth.exact.placement import Placement
+from berth.exact.placement import LARGEST_GRID, Placement
 from berth.model.pair_fields import PairField
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-
-MOST_LOOKED_AT = 50_000_000
-"""Combinations of two instances' candidates that are looked at one by one in networks without matrices."""
 
 
 class PathTimes:
@@ -159,7 +156,7 @@ class PathTimes:
         graph, network = self.placement.graph, self.placement.network
         senders, receivers = (self.nodes(ends[pair]) for ends in (graph.pair_sender, graph.pair_receiver))
         delay = network.table.delay_ms
-        if isinstance(delay, PairField) and len(senders) * len(receivers) > MOST_LOOKED_AT:
+        if isinstance(delay, PairField) and len(senders) * len(receivers) > LARGEST_GRID:
             slowest = float(network.nic_bytes_per_s[senders].min())
             size = 0.0 if self._bytes is None else float(self._bytes[graph.pair_stream[pair]])
             return delay.most + (1000.0 * size / slowest if size else 0.0)

@@ -21,6 +21,9 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 RuleKind = TypeVar("RuleKind", bound=Rule)
 
+LARGEST_GRID = 50_000_000
+"""Combinations of two blocks' candidates of which a matrix is made at most: 400 MB, and some of them."""
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -167,8 +170,16 @@ class Placement:
     @cached_property
     def size(self) -> int:
         """The number of entries that a model of all pairs of candidates needs."""
-        sizes = [len(nodes) for nodes in self.candidates]
-        return sum(sizes) + sum(sizes[edge.first] * sizes[edge.second] for edge in self.edges)
+        return sum(len(nodes) for nodes in self.candidates) + sum(map(self.combinations, self.edges))
+
+    def combinations(self, edge: Edge) -> int:
+        """How many pairs of candidates two blocks have."""
+        return len(self.candidates[edge.first]) * len(self.candidates[edge.second])
+
+    @property
+    def gridable(self) -> bool:
+        """Whether a matrix over the candidates of any two blocks that communicate fits into memory."""
+        return max(map(self.combinations, self.edges), default=0) <= LARGEST_GRID
 
     def nodes_of_instances(self, node_of_block: IndexArray) -> IndexArray:
         """Node numbers of all instances from those of all blocks."""

@@ -83,6 +83,9 @@ def plan_sample(
     Raises:
         BadInput: the options don't fit together, or the plan doesn't fit the problem.
     """
+    if problem.network.scattered:
+        count = len(problem.network.nodes)
+        raise BadInput([f"network.nodes: {count:,} are too many: probes go over all links between them"])
     now = int(time.time() * 1000) if now_ms is None else now_ms
     flows = flows_of(problem, options.duration_ms / 1000, options.tuple_bytes, plan)
     nodes, reporting = len(problem.network.nodes), len(flows.instances) + len(flows.streams)
@@ -91,8 +94,6 @@ def plan_sample(
     availability = problem.network.availability if options.outages else np.ones(nodes)
     outages = outages_of(availability, ticks)
     regular = outages.records + reporting * reports
-    if problem.network.scattered:
-        raise BadInput([f"network.nodes: {nodes:,} are too many: probes go over all links between them"])
     linked = bool(problem.network.table.connected.sum() > nodes)
     probes = _probes(options, regular, linked)
     return Sample(

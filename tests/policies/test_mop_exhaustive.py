@@ -23,7 +23,11 @@ from tests.policies.operator_graphs import (
 )
 
 QUIET = settings(
-    deadline=None, max_examples=25, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    phases=[Phase.generate],
 )
 RNG = np.random.default_rng(0)
 NETWORK = noisy_network(226, RNG)

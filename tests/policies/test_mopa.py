@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
@@ -19,7 +19,13 @@ from berth.policies.latency_space.weber import weber
 from tests.oracle.problems import solvable_problems
 from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of, space_network
 
-QUIET = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+QUIET = settings(
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    phases=[Phase.generate],
+)
 NETWORK = noisy_network(60, np.random.default_rng(0))
 LINE = Network(tuple(Node(f"n{k}", coordinates=(float(k), 0.0, 0.0)) for k in range(11)))
 
@@ -144,10 +150,8 @@ def test_all_kinds_of_problems(data: st.DataObject) -> None:
     """Every problem has a plan or a reason; what the policy says that it holds is held."""
     document = {**data.draw(solvable_problems("network_usage")), "sharing": False}
     problem = problem_from(document)
-    graph = problem.instances
-    pinned = {
-        name for k, name in enumerate(graph.names) if len(graph.allowed_nodes[graph.operator_of[k]]) < 2
-    }
+    units = unit_graph(problem, facts_of(problem.network))
+    pinned = {name for k, name in enumerate(problem.instances.names) if units.fixed[units.unit_of[k]] >= 0}
     for policy in ("mopa", "sbon"):
         plan = berth.solve(problem, policy)
         if not plan.assignment:

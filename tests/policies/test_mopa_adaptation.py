@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
@@ -13,7 +13,13 @@ from berth.model import Network, Operator, Stream
 from tests.oracle.problems import previous_plans, solvable_problems
 from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of, redrawn
 
-QUIET = settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+QUIET = settings(
+    deadline=None,
+    max_examples=20,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    phases=[Phase.generate],
+)
 NETWORK = noisy_network(60, np.random.default_rng(0))
 POLICIES = ("mopa", "sbon")
 

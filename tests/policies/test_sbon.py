@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
@@ -14,7 +14,13 @@ from berth.policies.latency_space.network import facts_of, known_space
 from berth.policies.latency_space.virtual import in_space, relaxed, start_from_springs
 from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of
 
-QUIET = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+QUIET = settings(
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    phases=[Phase.generate],
+)
 NETWORK = noisy_network(60, np.random.default_rng(0))
 
 

@@ -52,6 +52,11 @@ class Hosts:
         self._delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
 
     @property
+    def linked(self) -> bool:
+        """Whether every two nodes can exchange a stream."""
+        return self._delays is None
+
+    @property
     def unlimited(self) -> bool:
         """Whether every node that hosts takes everything."""
         return self.room.shape[1] == 0 and self._delays is None

@@ -18,10 +18,6 @@ BoolArray = NDArray[np.bool_]
 
 NO_LINK = 1e15
 """What a stream between two nodes without a link costs: more than any usage."""
-HOPEFUL = 1.2
-"""Nodes are tried whose estimated usage is at most this x the present one: estimates err."""
-DOUBT = 0.8
-"""While a node is probed, what is not yet measured counts with this share of its estimate."""
 LESS = 1.0 - 1e-9
 """A gain is more than rounding."""
 
@@ -29,14 +25,14 @@ LESS = 1.0 - 1e-9
 @njit(cache=True)
 def _estimate(
     places: FloatArray, extra: FloatArray, remembered: FloatArray, here: int, there: int
-) -> tuple[float, float]:
-    """A delay as it was measured before, or else by coordinates; and which share of it is beyond doubt."""
+) -> tuple[float, bool]:
+    """A delay as it was measured before, or else by coordinates; and which of the two it is."""
     if len(remembered) and not math.isnan(remembered[here, there]):
-        return float(remembered[here, there]), 1.0
+        return float(remembered[here, there]), True
     square = 0.0
     for axis in range(places.shape[1]):
         square += (places[here, axis] - places[there, axis]) ** 2
-    return float(max(math.sqrt(square) + extra[here] + extra[there], 0.0)), DOUBT
+    return float(max(math.sqrt(square) + extra[here] + extra[there], 0.0)), False
 
 
 @njit(cache=True)
@@ -90,6 +86,7 @@ def refine(
     known: BoolArray,
     most_nodes: int,
     most_tries: int,
+    doubt: float,
     squared: bool,
 ) -> tuple[int, int, int]:
     """Move units, alone or with all that share their node, to nodes where measured usage is lower.
@@ -115,6 +112,8 @@ def refine(
         known: the delays that are known already; changed.
         most_nodes: so many nodes are probed in a try.
         most_tries: so often may a unit try.
+        doubt: nodes are probed whose estimated usage is at most 1 + this x the present one; what is not yet
+            measured counts with 1 - this of its estimate.
         squared: usage by squared delays.
 
     Returns:
@@ -229,7 +228,7 @@ def refine(
             best, lowest = -1, usage
             for rank in range(min(kept, most_nodes)):
                 node = nodes[order[rank]]
-                if estimates[order[rank]] > lowest * HOPEFUL or lowest <= 0.0:
+                if estimates[order[rank]] > lowest * (1.0 + doubt) or lowest <= 0.0:
                     break
                 while True:
                     # Measure what weighs most, until all is known or it can't be better any more.
@@ -248,7 +247,7 @@ def refine(
                             else:
                                 guess, sure = _estimate(places, extra, remembered, node, there)
                                 part = (forward[at] + backward[at]) * (guess * guess if squared else guess)
-                                total += sure * part
+                                total += part if sure else (1.0 - doubt) * part
                                 if part > weight:
                                     heaviest, weight = there, part
                     if heaviest < 0:

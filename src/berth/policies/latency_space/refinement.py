@@ -21,8 +21,12 @@ BoolArray = NDArray[np.bool_]
 
 LOOKED_AT = 32
 """As many of the nearest nodes are compared by their coordinates; the best of them are probed."""
+LOOKED_AT_WITHOUT_LINKS = 64
+"""The same where links are missing: many of the nodes can't be used."""
 LOOKED_AT_BY_COORDINATES = 12
 """The same where delays come from coordinates: these don't err, so the best node is a near one."""
+DOUBT_PER_ERROR, LEAST_DOUBT, MOST_DOUBT = 3.0, 0.2, 0.8
+"""Doubt in estimates by the coordinates' median relative error; PlanetLab has 0.07, and 0.2 is best there."""
 PART = 24
 """As many units are refined at once; what is beyond waits where it is."""
 
@@ -106,9 +110,12 @@ class Refinement:
         tried[units, :-1] = np.where(near >= 0, np.searchsorted(nodes, near), -1)
         tried[units, -1] = np.where(running[units] >= 0, np.searchsorted(nodes, running[units]), -1)
         known = self._known(nodes, running[self._owner[mine]], running[neighbours])
-        before = known.copy()
         room = hosts.room[nodes]
         block = np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]])
+        if not hosts.linked:
+            # Who can't exchange streams at all is known without a probe.
+            known |= np.isnan(block) | np.isnan(block.T)
+        before = known.copy()
         probes, moves, _ = refine(
             graph.offsets,
             graph.neighbours,
@@ -130,6 +137,7 @@ class Refinement:
             known,
             self.most_nodes,
             self.most_tries,
+            self._doubt(),
             self.squared,
         )
         hosts.room[nodes] = room
@@ -138,10 +146,20 @@ class Refinement:
         self.probes += int(probes)
         self.moves += int(moves)
 
+    def _doubt(self) -> float:
+        """How far estimates may be off: the worse the coordinates, the more nodes are worth a probe."""
+        errors = self.space.coordinates.errors
+        relative = (
+            0.0 if errors is None or not np.isfinite(errors.relative_median) else errors.relative_median
+        )
+        return min(max(DOUBT_PER_ERROR * relative, LEAST_DOUBT), MOST_DOUBT)
+
     def _count(self, delays: object) -> int:
         """How many of the nearest nodes to compare."""
         exact = not self.space.computed and not isinstance(delays, np.ndarray)
-        return LOOKED_AT_BY_COORDINATES if exact else LOOKED_AT
+        if exact:
+            return LOOKED_AT_BY_COORDINATES
+        return LOOKED_AT if self.hosts.linked else LOOKED_AT_WITHOUT_LINKS
 
     def _near(self, units: IndexArray, count: int) -> IndexArray:
         """The nearest nodes to each unit's place, -1 behind the last."""

@@ -84,7 +84,7 @@ def search(
     state = _new_state(len(units), len(nodes), float(roots.sum()))
     ended, allowed = False, 0
     spare = left[nodes]
-    while not ended and allowed < most_steps and not budget.over:
+    while not ended and allowed < most_steps and not (allowed and budget.over):
         allowed = min(allowed + STEPS_AT_ONCE, most_steps)
         ended = _branch(
             parents,

@@ -10,64 +10,19 @@ latency that there is (both operators tried on all pairs of hosts). Latencies an
 
 from __future__ import annotations
 
-import gzip
-import os
 import time
-from dataclasses import replace
-from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 import berth
-from berth.model import Application, Network, Node, Operator, Plan, Problem, Stream
+from berth.model import Application, Network, Operator, Plan, Problem, Stream
 from berth.policies.bounded.candidates import STRATEGIES
+from tests.policies.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
+from tests.policies.operator_graphs import planetlab
 
 HOSTS = 200
-PLACES = 3.0
-"""A host with more operators is overloaded; the paper doesn't say when."""
 GRAPHS = (20, 40, 60, 80, 100, 120)
-SIZES = (50, 100, 200, 500)
-WORK_MS = 2e-5
-"""Of n x n matrices: n^3 times this, 2.5 s for the largest. Tuned to the messages of figure 4."""
-CARD_BYTES_PER_S = 1.25e7
 SEEDS = range(4)
-
-
-def planetlab() -> NDArray[np.float64] | None:
-    """One-way delays in ms between PlanetLab's hosts; None where the data are not there."""
-    folder = os.environ.get("BERTH_DATA")
-    if folder is None:
-        return None
-    with gzip.open(Path(folder) / "planetlab_490" / "PlanetLabData_01.tsv.gz", "rt") as file:
-        return np.loadtxt(file) / 2.0
-
-
-def network_of(delays: NDArray[np.float64], hosts: int, seed: int) -> Network:
-    """So many of the hosts, drawn at random."""
-    chosen = np.sort(np.random.default_rng(seed).choice(len(delays), hosts, replace=False))
-    nodes = tuple(
-        Node(f"h{k}", nic_bytes_per_s=CARD_BYTES_PER_S, capacity={"places": PLACES}) for k in chosen.tolist()
-    )
-    return Network(nodes, matrices={"delay_ms": delays[np.ix_(chosen, chosen)]})
-
-
-def graph(number: int, network: Network, generator: np.random.Generator) -> Application:
-    """Source, two multiplications, sink; a tuple every 20 to 120 s."""
-    size = int(generator.choice(SIZES))
-    tuple_bytes = 8.0 * size**2
-    rate = tuple_bytes / generator.uniform(20.0, 120.0)
-    ends = [network.nodes[k].name for k in generator.integers(0, len(network.nodes), 2)]
-    work = WORK_MS * size**3
-    operators = (
-        Operator("source", candidates=(ends[0],), output_bytes=tuple_bytes),
-        Operator("first", work_ms=work, output_bytes=tuple_bytes, demand={"places": 1.0}),
-        Operator("second", work_ms=work, output_bytes=tuple_bytes, demand={"places": 1.0}),
-        Operator("sink", candidates=(ends[1],)),
-    )
-    streams = tuple(Stream(here.name, there.name, bytes_per_s=rate) for here, there in pairwise(operators))
-    return Application(f"g{number}", operators, streams)
 
 
 def experiment(networks: list[Network], stale: float) -> None:
@@ -96,7 +51,7 @@ def experiment(networks: list[Network], stale: float) -> None:
 def solved(network: Network, seed: int, count: int, strategy: str, stale: float) -> Plan:
     """A number of graphs placed one after the other."""
     generator = np.random.default_rng(seed)
-    applications = tuple(graph(number, network, generator) for number in range(count))
+    applications = tuple(matrix_graph(number, network, generator) for number in range(count))
     problem = Problem("x2", network, applications)
     return berth.solve(
         problem,
@@ -110,39 +65,10 @@ def solved(network: Network, seed: int, count: int, strategy: str, stale: float)
     )
 
 
-def busy(network: Network, seed: int) -> Network:
-    """The hosts with several speeds and with up to three other processes each."""
-    generator = np.random.default_rng(seed)
-    nodes = tuple(
-        replace(
-            node,
-            run_queue=float(generator.integers(0, 4)),
-            speed=float(generator.choice([0.5, 1.0, 2.0])),
-        )
-        for node in network.nodes
-    )
-    return replace(network, nodes=nodes)
-
-
-def least_latency(network: Network, application: Application) -> float:
-    """Of a graph's two operators on all pairs of hosts, by card 1.6."""
-    source, first, _, sink = application.operators
-    assert source.candidates is not None
-    assert sink.candidates is not None
-    assert source.output_bytes is not None
-    start, end = network.index[source.candidates[0]], network.index[sink.candidates[0]]
-    numbers, delay = np.arange(len(network.nodes)), network.table.delay_ms
-    wire = np.where(numbers[:, None] != numbers, delay + 1000.0 * source.output_bytes / CARD_BYTES_PER_S, 0.0)
-    queue = network.run_queue + (numbers == start) + (numbers == end)
-    alone, both = (first.work_ms / network.speed * np.maximum(1.0, queue + more) for more in (1, 2))
-    work = np.where(numbers[:, None] != numbers, alone[:, None] + alone, 2.0 * both[:, None])
-    return float((wire[start][:, None] + wire + wire[:, end] + work).min())
-
-
 def against_the_least(network: Network, graphs: int = 60) -> None:
     """How far each way is from the least latency, and how often it keeps a bound 10 % above it."""
     generator = np.random.default_rng(5)
-    applications = [graph(number, network, generator) for number in range(graphs)]
+    applications = [matrix_graph(number, network, generator) for number in range(graphs)]
     least = np.array([least_latency(network, application) for application in applications])
     print(f"\n{graphs} single graphs on busy hosts: L / least L with bound 0 (mean, worst), then with bound")
     print("1.1 x least L how many keep it, their messages and U in KB; as in the paper, and by default")
@@ -205,15 +131,15 @@ def speed(network: Network, graphs: int = 50) -> None:
 
 
 def main() -> None:
-    delays = planetlab()
+    delays = planetlab(1)
     if delays is None:
-        print("skipped: BERTH_DATA names no folder of measurements")
+        print("skipped: BERTH_DATA has no planetlab_490")
         return
-    networks = [network_of(delays, HOSTS, seed) for seed in SEEDS]
+    networks = [hosts_of(delays, HOSTS, seed) for seed in SEEDS]
     for stale in (0.0, 0.3, 1.0):
         experiment(networks, stale)
     against_the_least(busy(networks[1], 5))
-    speed(network_of(delays, len(delays), 0))
+    speed(hosts_of(delays, len(delays), 0))
 
 
 if __name__ == "__main__":

@@ -331,6 +331,7 @@ def test_every_move_makes_its_path_faster(seed: int, strategy: Strategy, k: int,
     loads, model = Loads(problem.network.run_queue), DelayModel(problem)
     generator = np.random.default_rng(seed)
     search = CandidateSearch(space, problem.network.speed, loads, strategy, k, generator)
+    began.arrive(np.arange(len(began.graph)))
     state = Watched(began.graph, began.hosts, model, loads, search, began.places)
     before = judged_latencies(setting, state.nodes)
     loads.host(state.nodes)

@@ -88,33 +88,48 @@ class LatencyBound:
 
     def solve(self, task: Task) -> Answer:
         """Start from a mapping, place application after application, move what is too slow."""
-        parameters: LatencyBoundParameters = task.parameters
-        bounds = bounds_of(task.problem, parameters.bound_ms)
-        space = known_space(task.problem.network, task.seed)
+        bounds = bounds_of(task.problem, task.parameters.bound_ms)
         try:
-            began = start(task.setting, space, parameters.refine, task.seed)
-        except (NoHostError, NoEndError) as error:
+            state, began = _placed(task, bounds, at_once=False)
+        except NoHostError:
+            # One after the other some find no room any more: all together might.
+            try:
+                state, began = _placed(task, bounds, at_once=True)
+            except (NoHostError, NoEndError) as error:
+                return Answer("unknown", goal=GOAL, reason=str(error))
+        except NoEndError as error:
             return Answer("unknown", goal=GOAL, reason=str(error))
-        first = began.hosts.node[began.graph.unit_of]
-        loads = Loads(task.problem.network.run_queue, parameters.stale)
-        generator = np.random.default_rng(task.seed)
-        speed = task.problem.network.speed
-        neighbours = parameters.neighbours and parameters.mode == "fixed"
-        search = CandidateSearch(
-            space, speed, loads, parameters.candidates, parameters.k, generator, neighbours
-        )
-        state = Satisfaction(
-            began.graph,
-            began.hosts,
-            DelayModel(task.problem),
-            loads,
-            search,
-            began.places,
-            parameters.restarts if parameters.mode == "fixed" else 0,
-            revalidate=parameters.mode == "fixed",
-        )
-        _bring_to_hold(task, state, began, bounds)
-        return _answer(task, state, began, bounds, first)
+        return _answer(task, state, began, bounds)
+
+
+def _placed(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satisfaction, Start]:
+    """Everything placed and, as far as that goes, within its bounds."""
+    parameters: LatencyBoundParameters = task.parameters
+    network, fixed = task.problem.network, parameters.mode == "fixed"
+    space = known_space(network, task.seed)
+    began = start(task.setting, space, parameters.refine, task.seed, at_once)
+    loads = Loads(network.run_queue, parameters.stale)
+    search = CandidateSearch(
+        space,
+        network.speed,
+        loads,
+        parameters.candidates,
+        parameters.k,
+        np.random.default_rng(task.seed),
+        parameters.neighbours and fixed,
+    )
+    state = Satisfaction(
+        began.graph,
+        began.hosts,
+        DelayModel(task.problem),
+        loads,
+        search,
+        began.places,
+        parameters.restarts if fixed else 0,
+        revalidate=fixed,
+    )
+    _bring_to_hold(task, state, began, bounds)
+    return state, began
 
 
 def _bring_to_hold(task: Task, state: Satisfaction, began: Start, bounds: list[Bound | None]) -> None:
@@ -125,6 +140,7 @@ def _bring_to_hold(task: Task, state: Satisfaction, began: Start, bounds: list[B
     held: list[int] = []
     for application, bound in enumerate(bounds):
         own = application_of == application
+        began.arrive(np.unique(state.graph.unit_of[own]))
         new = own & ~began.running
         before = np.where(new, -1, state.nodes)[own]
         loads.host(state.nodes[new])
@@ -147,11 +163,9 @@ def _bring_to_hold(task: Task, state: Satisfaction, began: Start, bounds: list[B
             break
 
 
-def _answer(
-    task: Task, state: Satisfaction, began: Start, bounds: list[Bound | None], first: IndexArray
-) -> Answer:
+def _answer(task: Task, state: Satisfaction, began: Start, bounds: list[Bound | None]) -> Answer:
     """What the judge finds of it: the bounds kept, or by how much they are missed."""
-    nodes = state.nodes
+    nodes, first = state.nodes, began.first[began.graph.unit_of]
     latencies = judged_latencies(task.setting, nodes)
     unmoved = bool((nodes == first).all())
     first_latencies = latencies if unmoved else judged_latencies(task.setting, first)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.policies.latency_space import MopaParameters, NoEndError, NoHostError, Placed, mopa_mapping
+from berth.policies.latency_space import MopaParameters, NoEndError, Placed, mopa_mapping
 from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.network import facts_of
@@ -24,20 +24,37 @@ TOLERANCES_MS = (0.5, 2.0, 8.0, 32.0, 128.0)
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """The units on their hosts."""
+    """Who runs already is on its host; others come when it is their turn."""
 
     graph: UnitGraph
     hosts: Hosts
     places: FloatArray
     """x*, the virtual position of every unit."""
+    mapped: IndexArray
+    """Where MOPA puts every unit."""
+    first: IndexArray
+    """Where every unit began; -1: it has not come yet."""
     running: BoolArray
     """The instances that run already, by the previous plan."""
     messages: int
     """What MOPA sent."""
 
+    def arrive(self, units: IndexArray) -> None:
+        """Put those of some units that have no host yet where MOPA maps them, or nearby.
 
-def start(setting: Setting, space: Space, refine: bool, seed: int) -> Start:
-    """Put every unit where it is before the first move.
+        Raises:
+            NoHostError: no node has room for something.
+        """
+        for unit in units[self.hosts.node[units] < 0].tolist():
+            node = int(self.mapped[unit])
+            if not self.hosts.fits(unit, self.mapped[unit : unit + 1])[0]:
+                node = self.hosts.nearest(unit, self.places[unit])
+            self.hosts.put(unit, node)
+        self.first[units] = self.hosts.node[units]
+
+
+def start(setting: Setting, space: Space, refine: bool, seed: int, at_once: bool = False) -> Start:
+    """Where everything begins. `at_once`: all get their room now, by one mapping of all.
 
     Raises:
         NoHostError: no node has room for something.
@@ -48,43 +65,28 @@ def start(setting: Setting, space: Space, refine: bool, seed: int) -> Start:
     # With places recorded, MOPA goes on from them where streams or coordinates have changed; a plan of
     # other makers is taken as it is.
     adapting = setting.previous is not None and "positions" in setting.previous.trace
-    placed = _by_mopa(setting, adapting, space, refine, seed)
+    if at_once:
+        placed = _mapping(Setting(problem, None, setting.occupied), space, refine, seed)
+    else:
+        placed = _by_mopa(setting, adapting, space, refine, seed)
     facts = facts_of(problem.network)
     graph = unit_graph(problem, facts)
     hosts = Hosts(problem, graph, facts, space, occupied=setting.occupied)
-    before = _previous(setting, graph)
-    mapped = placed.nodes[graph.first]
-    wanted = mapped if adapting else np.where(before >= 0, before, mapped)
-    try:
-        _put(hosts, graph, (wanted, mapped), wanted == before, placed.positions[graph.first])
-    except NoHostError:
-        # What each finds alone doesn't fit together: MOPA's mapping of all at once.
-        hosts = Hosts(problem, graph, facts, space, occupied=setting.occupied)
-        mapped = _mapping(Setting(problem, None, setting.occupied), space, refine, seed).nodes[graph.first]
-        for unit, node in enumerate(mapped.tolist()):
-            hosts.put(unit, node)
-    running = (before >= 0) & (before == hosts.node)
-    places = placed.positions[graph.first]
-    return Start(graph, hosts, places, running[graph.unit_of], placed.counters["messages"])
-
-
-def _put(
-    hosts: Hosts, graph: UnitGraph, wanted: tuple[IndexArray, ...], stays: BoolArray, places: FloatArray
-) -> None:
-    """Every unit on the first node of those wanted that has room, else on the nearest to its place.
-
-    Who has no choice comes first, then who stays where it is.
-
-    Raises:
-        NoHostError: no node has room for something.
-    """
-    fixed = graph.fixed >= 0
-    for unit in np.flatnonzero(fixed).tolist():
+    mapped, before = placed.nodes[graph.first], _previous(setting, graph)
+    for unit in np.flatnonzero(graph.fixed >= 0).tolist():
         hosts.put(unit, int(graph.fixed[unit]))
-    for unit in [*np.flatnonzero(stays & ~fixed).tolist(), *np.flatnonzero(~stays & ~fixed).tolist()]:
-        nodes = np.array([choice[unit] for choice in wanted])
-        fits = hosts.fits(unit, nodes)
-        hosts.put(unit, int(nodes[np.argmax(fits)]) if fits.any() else hosts.nearest(unit, places[unit]))
+    stays = (before == mapped) | ((before >= 0) & np.array(not adapting))
+    for unit in [] if at_once else np.flatnonzero(stays & (graph.fixed < 0)).tolist():
+        if hosts.fits(unit, before[unit : unit + 1])[0]:
+            hosts.put(unit, int(before[unit]))
+    running = (before >= 0) & (before == hosts.node)
+    first, messages = hosts.node.copy(), int(placed.counters.get("messages", 0))
+    began = Start(
+        graph, hosts, placed.positions[graph.first], mapped, first, running[graph.unit_of], messages
+    )
+    if at_once:
+        began.arrive(np.arange(len(graph)))
+    return began
 
 
 def _by_mopa(setting: Setting, adapting: bool, space: Space, refine: bool, seed: int) -> Placed:

@@ -14,14 +14,10 @@ from numpy.typing import NDArray
 
 from berth.evaluation.feasibility import exceeds
 from berth.policies.bounded.bounds import Bound
-from berth.policies.bounded.candidates import CandidateList, CandidateSearch, Question
-from berth.policies.bounded.delays import DelayModel, Path
-from berth.policies.bounded.loads import Loads
-from berth.policies.latency_space.graph import UnitGraph
-from berth.policies.latency_space.hosts import Hosts
+from berth.policies.bounded.candidates import CandidateList, CandidateSearch
+from berth.policies.bounded.delays import Path
+from berth.policies.bounded.state import State
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 LEAST_GAIN = 1e-9
@@ -61,38 +57,23 @@ class Move:
 
 @dataclass(eq=False)
 class Satisfaction:
-    """One problem's state while bounds are brought to hold: where units are, and what hosts have to do."""
+    """Brings the bounds of applications to hold."""
 
-    graph: UnitGraph
-    hosts: Hosts
-    model: DelayModel
-    loads: Loads
+    state: State
     search: CandidateSearch
-    places: FloatArray
-    """x* of every unit."""
     restarts: int = 0
     """How often lists are made anew at their end, if they have made the path faster."""
     revalidate: bool = True
     """Whether a head must still make the path faster when its turn comes (erratum E2.5)."""
     counters: Counters = field(default_factory=Counters)
 
-    def __post_init__(self) -> None:
-        self._sizes = np.bincount(self.graph.unit_of, minlength=len(self.graph))
-        self._everywhere = None if self.hosts.hosting.all() else self.hosts.hosting
-
-    @property
-    def nodes(self) -> IndexArray:
-        """Where every instance is."""
-        return self.hosts.node[self.graph.unit_of]
-
     def broken(self, application: int, bound: Bound) -> Path | None:
         """The path that breaks an application's bound most; None: the bound holds."""
-        nodes = self.nodes
-        path = self.model.longest(application, nodes, self.loads.known)
+        path = self.state.longest(application)
         if exceeds(path.latency_ms, bound.loaded_ms):
             return path
         if bound.plain_ms is not None:
-            path = self.model.longest(application, nodes, self.loads.known, loaded=False)
+            path = self.state.longest(application, loaded=False)
             if exceeds(path.latency_ms, bound.plain_ms):
                 return path
         return None
@@ -104,41 +85,40 @@ class Satisfaction:
         faster. A bound of 0 can't hold: then it stops at the first end.
         """
         for attempt in range(self.restarts + 1):
-            first_ms = self._worst_ms(application)
+            first_ms = self.state.longest(application).latency_ms
             if self._attempt(application, bound, over):
                 return True
-            gained = self._worst_ms(application) < first_ms * (1.0 - LEAST_GAIN)
+            gained = self.state.longest(application).latency_ms < first_ms * (1.0 - LEAST_GAIN)
             if over() or bound.loaded_ms <= 0.0 or not gained or attempt == self.restarts:
                 break
             self.counters.restarts += 1
         return False
 
-    def _worst_ms(self, application: int) -> float:
-        return self.model.longest(application, self.nodes, self.loads.known).latency_ms
-
     def _attempt(self, application: int, bound: Bound, over: Callable[[], bool]) -> bool:
-        """One pass through lists of candidates; each move takes one off: there are at most k for a unit."""
+        """One pass through lists of candidates; each move takes one off, so it ends."""
         lists: dict[int, CandidateList] = {}
-        best_so_far, best = (True, np.inf), self.hosts.node.copy()
+        node = self.state.hosts.node
+        best_so_far, best = (True, np.inf), node.copy()
         while (path := self.broken(application, bound)) is not None and not over():
             if (path.loaded, path.latency_ms) < best_so_far:
-                best_so_far, best = (path.loaded, path.latency_ms), self.hosts.node.copy()
+                best_so_far, best = (path.loaded, path.latency_ms), node.copy()
             move = self._next_move(path, lists)
             if move is None:
                 break
-            self._move(move.unit, move.host)
+            self.state.move(move.unit, move.host)
             self.counters.moves += 1
         if path is None:
             return True
         if self.revalidate:
-            for unit in np.flatnonzero(self.hosts.node != best).tolist():
-                self._move(unit, int(best[unit]))
+            for unit in np.flatnonzero(node != best).tolist():
+                self.state.move(unit, int(best[unit]))
         return False
 
     def _next_move(self, path: Path, lists: dict[int, CandidateList]) -> Move | None:
         """The head that changes network usage least; ties: the faster path, then the first unit."""
-        units = self.graph.unit_of[path.instances]
-        free = [unit for unit in dict.fromkeys(units.tolist()) if self.graph.fixed[unit] < 0]
+        graph = self.state.graph
+        units = graph.unit_of[path.instances]
+        free = [unit for unit in dict.fromkeys(units.tolist()) if graph.fixed[unit] < 0]
         for unit in free:
             if unit not in lists:
                 lists[unit] = self._candidates(path, units == unit, unit)
@@ -150,83 +130,29 @@ class Satisfaction:
         lists[chosen.unit].next += 1
         return chosen
 
+    def _candidates(self, path: Path, moved: BoolArray, unit: int) -> CandidateList:
+        found = self.search.find(self.state.question(path, moved, unit))
+        self.counters.add(found)
+        if not self.revalidate:
+            # As printed: what is no gain now is no candidate; later nobody looks again.
+            after, now = self.state.latencies(path, moved, unit, found.hosts)
+            found.hosts = found.hosts[after < now]
+        return found
+
     def _head(self, path: Path, moved: BoolArray, unit: int, candidates: CandidateList) -> Move | None:
         """A list's first candidate that makes the path faster; those before it are dropped."""
         look = FIRST_LOOK
         while len(candidates.left):
             hosts = candidates.left[:look]
-            good, after = self._faster(path, moved, unit, hosts)
+            after, now = self.state.latencies(path, moved, unit, hosts)
+            good = self.state.takes(unit, hosts) & (hosts != self.state.hosts.node[unit])
+            if self.revalidate:
+                good &= after < (now * (1.0 - LEAST_GAIN) if np.isfinite(now) else now)
             found = np.flatnonzero(good)
             if len(found):
                 candidates.next += int(found[0])
                 host = int(hosts[found[0]])
-                return Move(self._usage_change(unit, host), float(after[found[0]]), unit, host)
+                return Move(self.state.usage_change(unit, host), float(after[found[0]]), unit, host)
             candidates.next += len(hosts)
             look *= 2
         return None
-
-    def _faster(
-        self, path: Path, moved: BoolArray, unit: int, hosts: IndexArray
-    ) -> tuple[BoolArray, FloatArray]:
-        """Which hosts take a unit and make its path faster, and what the path takes with each."""
-        size = self._size(unit)
-        here = self.hosts.node[unit]
-        after = self.model.elsewhere(path, moved, size, self.nodes, self.loads.known, np.append(hosts, here))
-        now, after = after[-1], after[:-1]
-        good = self.hosts.fits(unit, hosts) & self.hosts.reaches(unit, hosts) & (hosts != here)
-        if self.revalidate:
-            good &= after < (now * (1.0 - LEAST_GAIN) if np.isfinite(now) else now)
-        return good, after
-
-    def _candidates(self, path: Path, moved: BoolArray, unit: int) -> CandidateList:
-        found = self.search.find(self._question(path, moved, unit))
-        self.counters.add(found)
-        if not self.revalidate and len(found.hosts):
-            # As printed: what is no gain now is no candidate; later nobody looks again.
-            here = self.hosts.node[unit]
-            hosts = np.append(found.hosts, here)
-            after = self.model.elsewhere(path, moved, self._size(unit), self.nodes, self.loads.known, hosts)
-            found.hosts = found.hosts[after[:-1] < after[-1]]
-        return found
-
-    def _question(self, path: Path, moved: BoolArray, unit: int) -> Question:
-        """What a unit costs its path now, and between which hosts it is."""
-        nodes = self.nodes
-        on_path = np.flatnonzero(moved)
-        first, last = int(on_path[0]), int(on_path[-1])
-        node = nodes[path.instances]
-        work = self.model.inner_work if path.loaded else self.model.work
-        span = max(first - 1, 0), min(last + 1, len(node) - 1)
-        return Question(
-            here=int(self.hosts.node[unit]),
-            size=self._size(unit),
-            work_ms=float(work[path.instances[moved]].sum()),
-            loaded=path.loaded,
-            before=int(node[first - 1]) if first > 0 else -1,
-            after=int(node[last + 1]) if last + 1 < len(node) else -1,
-            costs_ms=self.model.costs(path, span, moved, nodes, self.loads.known),
-            place=self.places[unit],
-            may_host=self._may_host(unit),
-        )
-
-    def _may_host(self, unit: int) -> BoolArray | None:
-        allowed = self.graph.allowed[unit]
-        if allowed is None:
-            return self._everywhere
-        may_host = np.zeros(len(self.hosts.hosting), dtype=bool)
-        may_host[allowed] = self.hosts.hosting[allowed]
-        return may_host
-
-    def _size(self, unit: int) -> int:
-        return int(self._sizes[unit])
-
-    def _usage_change(self, unit: int, host: int) -> float:
-        graph = self.graph
-        span = slice(graph.offsets[unit], graph.offsets[unit + 1])
-        others = self.hosts.node[graph.neighbours[span]]
-        here = int(self.hosts.node[unit])
-        return self.model.usage_change(here, host, others, graph.forward[span], graph.backward[span])
-
-    def _move(self, unit: int, host: int) -> None:
-        self.loads.move(int(self.hosts.node[unit]), host, self._size(unit))
-        self.hosts.put(unit, host)

@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
-NO_LINK = 1e15
+NO_LINK = 1e300
 """What a stream between two nodes without a link costs: more than any usage."""
 LESS = 1.0 - 1e-9
 """A gain is more than rounding."""

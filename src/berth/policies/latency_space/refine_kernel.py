@@ -7,6 +7,7 @@ costs a probe unless it is known: because two units exchange a stream over it, o
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,117 +23,239 @@ LESS = 1.0 - 1e-9
 """A gain is more than rounding."""
 
 
-@njit(cache=True)
-def _estimate(
-    places: FloatArray, extra: FloatArray, remembered: FloatArray, here: int, there: int
-) -> tuple[float, bool]:
-    """A delay as it was measured before, or else by coordinates; and which of the two it is."""
-    if len(remembered) and not math.isnan(remembered[here, there]):
-        return float(remembered[here, there]), True
-    square = 0.0
-    for axis in range(places.shape[1]):
-        square += (places[here, axis] - places[there, axis]) ** 2
-    return float(max(math.sqrt(square) + extra[here] + extra[there], 0.0)), False
+class Streams(NamedTuple):
+    """The units' streams, as in `UnitGraph`."""
+
+    offsets: IndexArray
+    neighbours: IndexArray
+    forward: FloatArray
+    backward: FloatArray
+    sends: BoolArray
+    receives: BoolArray
+
+
+class Units(NamedTuple):
+    """Units that look for nodes."""
+
+    movable: BoolArray
+    """Those that may move."""
+    host: IndexArray
+    """Their nodes; changed."""
+    near: IndexArray
+    """For each unit the nodes that it may try, -1 where there are no more."""
+    may_host: BoolArray
+    """Whether a unit may ever be on a node [units, nodes]."""
+    demand: FloatArray
+
+
+class Nodes(NamedTuple):
+    """The nodes in question."""
+
+    room: FloatArray
+    """What is left of each resource; changed."""
+    places: FloatArray
+    extra: FloatArray
+    """What each node's delays are longer than distances say, half of it."""
+    delays: FloatArray
+    """As measured; NaN: no link."""
+    remembered: FloatArray
+    """As measured for earlier plans, NaN elsewhere; empty: none."""
+    known: BoolArray
+    """Which delays are known; changed."""
+
+
+class Effort(NamedTuple):
+    """How hard to try."""
+
+    most_nodes: int
+    """Nodes that are probed in a try."""
+    most_tries: int
+    """Tries of a unit."""
+    doubt: float
+    """Nodes are probed whose estimated usage is at most 1 + this x the present one; what is not yet measured
+    counts with 1 - this of its estimate."""
+    squared: bool
+    """Usage by squared delays."""
 
 
 @njit(cache=True)
-def _measured(
-    at: int,
-    here: int,
-    there: int,
-    forward: FloatArray,
-    backward: FloatArray,
-    sends: BoolArray,
-    receives: BoolArray,
-    delays: FloatArray,
-    squared: bool,
-) -> float:
+def _measured(streams: Streams, at: int, nodes: Nodes, here: int, there: int, squared: bool) -> float:
     """What a unit's streams with one neighbour cost between two nodes."""
     total = 0.0
-    if sends[at]:
-        delay = delays[here, there]
+    if streams.sends[at]:
+        delay = nodes.delays[here, there]
         if math.isnan(delay):
             total += NO_LINK
         else:
-            total += forward[at] * (delay * delay if squared else delay)
-    if receives[at]:
-        delay = delays[there, here]
+            total += streams.forward[at] * (delay * delay if squared else delay)
+    if streams.receives[at]:
+        delay = nodes.delays[there, here]
         if math.isnan(delay):
             total += NO_LINK
         else:
-            total += backward[at] * (delay * delay if squared else delay)
+            total += streams.backward[at] * (delay * delay if squared else delay)
     return total
 
 
 @njit(cache=True)
-def refine(
-    offsets: IndexArray,
-    neighbours: IndexArray,
-    forward: FloatArray,
-    backward: FloatArray,
-    sends: BoolArray,
-    receives: BoolArray,
-    movable: BoolArray,
-    first: IndexArray,
+def _estimate(nodes: Nodes, here: int, there: int) -> tuple[float, bool]:
+    """A delay as it was measured before, or else by coordinates; and which of the two it is."""
+    if len(nodes.remembered) and not math.isnan(nodes.remembered[here, there]):
+        return float(nodes.remembered[here, there]), True
+    square = 0.0
+    for axis in range(nodes.places.shape[1]):
+        square += (nodes.places[here, axis] - nodes.places[there, axis]) ** 2
+    return float(max(math.sqrt(square) + nodes.extra[here] + nodes.extra[there], 0.0)), False
+
+
+@njit(cache=True)
+def _usage_at(
+    streams: Streams,
     host: IndexArray,
-    near: IndexArray,
-    may_host: BoolArray,
-    demand: FloatArray,
-    room: FloatArray,
-    places: FloatArray,
-    extra: FloatArray,
-    delays: FloatArray,
-    remembered: FloatArray,
-    known: BoolArray,
-    most_nodes: int,
-    most_tries: int,
+    nodes: Nodes,
+    members: IndexArray,
+    inside: BoolArray,
+    node: int,
     doubt: float,
     squared: bool,
-) -> tuple[int, int, int]:
+) -> tuple[float, int]:
+    """The usage of a group of units on a node, as far as it is known, and estimated less the doubt elsewhere.
+
+    Returns with it the other end of the delay that matters most of those not known; -1: all are known.
+    """
+    total, heaviest, weight = 0.0, -1, -1.0
+    for member in members:
+        for at in range(streams.offsets[member], streams.offsets[member + 1]):
+            other = streams.neighbours[at]
+            there = host[other]
+            if inside[other] or there == node:
+                continue
+            if nodes.known[node, there]:
+                total += _measured(streams, at, nodes, node, there, squared)
+                continue
+            guess, sure = _estimate(nodes, node, there)
+            rate = streams.forward[at] + streams.backward[at]
+            part = rate * (guess * guess if squared else guess)
+            total += part if sure else (1.0 - doubt) * part
+            if part > weight:
+                heaviest, weight = there, part
+    return total, heaviest
+
+
+@njit(cache=True)
+def _measure(nodes: Nodes, here: int, there: int) -> int:
+    """Measure a delay both ways; returns the probes that takes."""
+    if nodes.known[here, there]:
+        return 0
+    nodes.known[here, there] = True
+    nodes.known[there, here] = True
+    return 1
+
+
+@njit(cache=True)
+def _gather(
+    streams: Streams, units: Units, unit: int, together: bool, members: IndexArray, inside: BoolArray
+) -> int:
+    """The unit alone or, together, with all movable ones at its node that it hangs together with."""
+    members[0] = unit
+    inside[unit] = True
+    count, k = 1, 0
+    while together and k < count:
+        for at in range(streams.offsets[members[k]], streams.offsets[members[k] + 1]):
+            other = streams.neighbours[at]
+            if units.movable[other] and not inside[other] and units.host[other] == units.host[unit]:
+                inside[other] = True
+                members[count] = other
+                count += 1
+        k += 1
+    return count
+
+
+@njit(cache=True)
+def _choices(
+    streams: Streams, units: Units, nodes: Nodes, members: IndexArray, inside: BoolArray, needed: FloatArray
+) -> IndexArray:
+    """The nodes that a group may try: near ones and its neighbours' that may host it and have room."""
+    listed = np.zeros(len(nodes.places), dtype=np.bool_)
+    listed[units.host[members[0]]] = True
+    found = np.empty(len(nodes.places), dtype=np.intp)
+    count = 0
+    for member in members:
+        first, last = streams.offsets[member], streams.offsets[member + 1]
+        for k in range(last - first + units.near.shape[1]):
+            if k < last - first:
+                other = streams.neighbours[first + k]
+                node = -1 if inside[other] else units.host[other]
+            else:
+                node = units.near[member, k - (last - first)]
+            if node < 0 or listed[node]:
+                continue
+            listed[node] = True
+            fits = True
+            for mate in members:
+                fits = fits and units.may_host[mate, node]
+            for column in range(len(needed)):
+                fits = fits and nodes.room[node, column] >= needed[column]
+            if fits:
+                found[count] = node
+                count += 1
+    return found[:count]
+
+
+@njit(cache=True)
+def _better_node(
+    streams: Streams, units: Units, nodes: Nodes, effort: Effort, members: IndexArray, inside: BoolArray
+) -> tuple[int, int]:
+    """The best of the nodes that a group tries, -1: it is on the best one; and the probes that this took."""
+    host, present = units.host, units.host[members[0]]
+    needed = np.zeros(units.demand.shape[1])
+    probes = 0
+    for member in members:
+        needed += units.demand[member]
+        for at in range(streams.offsets[member], streams.offsets[member + 1]):
+            if not inside[streams.neighbours[at]]:
+                probes += _measure(nodes, present, host[streams.neighbours[at]])
+    lowest, _ = _usage_at(streams, host, nodes, members, inside, present, 0.0, effort.squared)
+    choices = _choices(streams, units, nodes, members, inside, needed)
+    estimates = np.empty(len(choices))
+    for k in range(len(choices)):
+        estimates[k], _ = _usage_at(streams, host, nodes, members, inside, choices[k], 0.0, effort.squared)
+    best = -1
+    for k in np.argsort(estimates, kind="mergesort")[: effort.most_nodes]:
+        node = choices[k]
+        if lowest <= 0.0 or estimates[k] > lowest * (1.0 + effort.doubt):
+            break
+        while True:
+            # Measure what matters most, until all is known or it can't be better any more.
+            usage, heaviest = _usage_at(
+                streams, host, nodes, members, inside, node, effort.doubt, effort.squared
+            )
+            if heaviest < 0 and usage < lowest * LESS:
+                best, lowest = node, usage
+            if heaviest < 0 or usage >= lowest:
+                break
+            probes += _measure(nodes, node, heaviest)
+    return best, probes
+
+
+@njit(cache=True)
+def refine(
+    streams: Streams, units: Units, nodes: Nodes, effort: Effort, first: IndexArray
+) -> tuple[int, int]:
     """Move units, alone or with all that share their node, to nodes where measured usage is lower.
 
-    Args:
-        offsets: with the next five, the units' streams.
-        neighbours: see there.
-        forward: see there.
-        backward: see there.
-        sends: see there.
-        receives: see there.
-        movable: the units that may move.
-        first: those of them that try first; neighbours of what moves follow.
-        host: the units' nodes; changed.
-        near: for each unit the nodes that it may try, -1 behind the last.
-        may_host: whether a unit may ever be on a node [units, nodes].
-        demand: what units need of each resource.
-        room: what nodes have left of it; changed.
-        places: the nodes' positions.
-        extra: what each node's delays are longer than distances say, half of it.
-        delays: between the nodes, as measured; NaN: no link.
-        remembered: delays as they were measured for earlier plans, NaN elsewhere; empty: none.
-        known: the delays that are known already; changed.
-        most_nodes: so many nodes are probed in a try.
-        most_tries: so often may a unit try.
-        doubt: nodes are probed whose estimated usage is at most 1 + this x the present one; what is not yet
-            measured counts with 1 - this of its estimate.
-        squared: usage by squared delays.
-
-    Returns:
-        Probes, moves and tries.
+    The `first` ones try first; what moves tries again, and so do its neighbours. Returns probes and moves.
     """
-    size, count_nodes = len(offsets) - 1, len(places)
-    probes, moves, steps = 0, 0, 0
+    size = len(units.host)
+    probes, moves = 0, 0
     inside = np.zeros(size, dtype=np.bool_)
     members = np.empty(size, dtype=np.intp)
-    tried = np.zeros(size, dtype=np.intp)
+    tries = np.zeros(size, dtype=np.intp)
     queue = np.empty(size + 1, dtype=np.intp)
     queued = np.zeros(size, dtype=np.bool_)
-    listed = np.zeros(count_nodes, dtype=np.bool_)
-    nodes = np.empty(count_nodes, dtype=np.intp)
-    estimates = np.empty(count_nodes)
-    needed = np.empty(demand.shape[1])
     head, count = 0, 0
     for unit in first:
-        if movable[unit] and not queued[unit]:
+        if units.movable[unit] and not queued[unit]:
             queue[count] = unit
             queued[unit] = True
             count += 1
@@ -141,145 +264,31 @@ def refine(
         head = (head + 1) % (size + 1)
         count -= 1
         queued[unit] = False
-        if tried[unit] >= most_tries:
+        if tries[unit] >= effort.most_tries:
             continue
-        tried[unit] += 1
-        steps += 1
-        for together in range(2):
-            # The unit alone, then with all movable ones at its node that it hangs together with.
-            members[0] = unit
-            inside[unit] = True
-            group = 1
-            k = 0
-            while together and k < group:
-                for at in range(offsets[members[k]], offsets[members[k] + 1]):
-                    other = neighbours[at]
-                    if movable[other] and not inside[other] and host[other] == host[unit]:
-                        inside[other] = True
-                        members[group] = other
-                        group += 1
-                k += 1
-            if together and group == 1:
-                inside[unit] = False
+        tries[unit] += 1
+        best = -1
+        for together in (False, True):
+            inside[:] = False
+            group = members[: _gather(streams, units, unit, together, members, inside)]
+            if best >= 0 or (together and len(group) == 1):
                 break
-            present = host[unit]
-            needed[:] = 0.0
-            usage = 0.0
-            found = 0
-            listed[present] = True
-            for k in range(group):
-                member = members[k]
-                for column in range(len(needed)):
-                    needed[column] += demand[member, column]
-                for at in range(offsets[member], offsets[member + 1]):
-                    other = neighbours[at]
-                    if inside[other]:
-                        continue
-                    there = host[other]
-                    if there != present:
-                        if not known[present, there]:
-                            known[present, there] = True
-                            known[there, present] = True
-                            probes += 1
-                        usage += _measured(
-                            at, present, there, forward, backward, sends, receives, delays, squared
-                        )
-                    if not listed[there]:
-                        listed[there] = True
-                        nodes[found] = there
-                        found += 1
-                for k_near in range(near.shape[1]):
-                    node = near[member, k_near]
-                    if node >= 0 and not listed[node]:
-                        listed[node] = True
-                        nodes[found] = node
-                        found += 1
-            listed[present] = False
-            for k in range(found):
-                listed[nodes[k]] = False
-            kept = 0
-            for k in range(found):
-                node = nodes[k]
-                fits = True
-                for j in range(group):
-                    fits = fits and may_host[members[j], node]
-                for column in range(len(needed)):
-                    fits = fits and room[node, column] >= needed[column]
-                if not fits:
-                    continue
-                total = 0.0
-                for j in range(group):
-                    for at in range(offsets[members[j]], offsets[members[j] + 1]):
-                        other = neighbours[at]
-                        there = host[other]
-                        if inside[other] or there == node:
-                            continue
-                        if known[node, there]:
-                            total += _measured(
-                                at, node, there, forward, backward, sends, receives, delays, squared
-                            )
-                        else:
-                            guess, _ = _estimate(places, extra, remembered, node, there)
-                            total += (forward[at] + backward[at]) * (guess * guess if squared else guess)
-                nodes[kept] = node
-                estimates[kept] = total
-                kept += 1
-            order = np.argsort(estimates[:kept], kind="mergesort")
-            best, lowest = -1, usage
-            for rank in range(min(kept, most_nodes)):
-                node = nodes[order[rank]]
-                if estimates[order[rank]] > lowest * (1.0 + doubt) or lowest <= 0.0:
-                    break
-                while True:
-                    # Measure what weighs most, until all is known or it can't be better any more.
-                    heaviest, weight = -1, -1.0
-                    total = 0.0
-                    for j in range(group):
-                        for at in range(offsets[members[j]], offsets[members[j] + 1]):
-                            other = neighbours[at]
-                            there = host[other]
-                            if inside[other] or there == node:
-                                continue
-                            if known[node, there]:
-                                total += _measured(
-                                    at, node, there, forward, backward, sends, receives, delays, squared
-                                )
-                            else:
-                                guess, sure = _estimate(places, extra, remembered, node, there)
-                                part = (forward[at] + backward[at]) * (guess * guess if squared else guess)
-                                total += part if sure else (1.0 - doubt) * part
-                                if part > weight:
-                                    heaviest, weight = there, part
-                    if heaviest < 0:
-                        if total < lowest * LESS:
-                            best, lowest = node, total
-                        break
-                    if total >= lowest:
-                        break
-                    known[node, heaviest] = True
-                    known[heaviest, node] = True
-                    probes += 1
-            if best >= 0:
-                moves += group
-                for column in range(len(needed)):
-                    room[present, column] += needed[column]
-                    room[best, column] -= needed[column]
-                for j in range(group):
-                    host[members[j]] = best
-                for j in range(group):
-                    member = members[j]
-                    for at in range(offsets[member], offsets[member + 1]):
-                        other = neighbours[at]
-                        if movable[other] and not inside[other] and not queued[other]:
-                            queue[(head + count) % (size + 1)] = other
-                            queued[other] = True
-                            count += 1
-                    if not queued[member]:
-                        queue[(head + count) % (size + 1)] = member
-                        queued[member] = True
+            best, taken = _better_node(streams, units, nodes, effort, group, inside)
+            probes += taken
+            if best < 0:
+                continue
+            moves += len(group)
+            for member in group:
+                for column in range(units.demand.shape[1]):
+                    nodes.room[units.host[member], column] += units.demand[member, column]
+                    nodes.room[best, column] -= units.demand[member, column]
+                units.host[member] = best
+            for member in group:
+                for at in range(streams.offsets[member] - 1, streams.offsets[member + 1]):
+                    # Itself, and then its neighbours.
+                    other = member if at < streams.offsets[member] else streams.neighbours[at]
+                    if units.movable[other] and not queued[other]:
+                        queue[(head + count) % (size + 1)] = other
+                        queued[other] = True
                         count += 1
-            for k in range(group):
-                inside[members[k]] = False
-            if best >= 0:
-                break
-    return probes, moves, steps
+    return probes, moves

@@ -12,7 +12,7 @@ from berth.model import Network
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.memory import Memory
-from berth.policies.latency_space.refine_kernel import refine
+from berth.policies.latency_space.refine_kernel import Effort, Nodes, Streams, Units, refine
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -116,29 +116,16 @@ class Refinement:
             # Who can't exchange streams at all is known without a probe.
             known |= np.isnan(block) | np.isnan(block.T)
         before = known.copy()
-        probes, moves, _ = refine(
-            graph.offsets,
-            graph.neighbours,
-            graph.forward,
-            graph.backward,
-            graph.sends,
-            graph.receives,
-            inside,
+        streams = Streams(
+            graph.offsets, graph.neighbours, graph.forward, graph.backward, graph.sends, graph.receives
+        )
+        places, residuals = self.space.coordinates.positions[nodes], self.residuals[nodes]
+        probes, moves = refine(
+            streams,
+            Units(inside, host, tried, self._may_host(nodes, units), hosts.demand),
+            Nodes(room, places, residuals, block, self.memory.among(nodes), known),
+            Effort(self.most_nodes, self.most_tries, self._doubt(), self.squared),
             first,
-            host,
-            tried,
-            self._may_host(nodes, units),
-            hosts.demand,
-            room,
-            self.space.coordinates.positions[nodes],
-            self.residuals[nodes],
-            block,
-            self.memory.among(nodes),
-            known,
-            self.most_nodes,
-            self.most_tries,
-            self._doubt(),
-            self.squared,
         )
         hosts.room[nodes] = room
         hosts.node[units] = nodes[host[units]]

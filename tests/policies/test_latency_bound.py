@@ -151,6 +151,43 @@ def test_later_applications_may_slow_down_earlier_ones() -> None:
     assert late[1] < late[0]
 
 
+class Guarded(Satisfaction):
+    """Looks whether moves break bounds that held before."""
+
+    refused = 0
+
+    def _harms(self, unit: int, host: int) -> bool:
+        harms = super()._harms(unit, host)
+        Guarded.refused += harms
+        return harms
+
+    def _next_move(self, path: Path, lists: dict[int, CandidateList]) -> Move | None:
+        move, state = super()._next_move(path, lists), self.state
+        if move is not None:
+            own = state.application_of[state.graph.first[move.unit]]
+            others = {number: bound for number, bound in self.held.items() if number != own}
+            holding = [number for number in others if self.broken(number, others[number]) is None]
+            here = int(state.hosts.node[move.unit])
+            state.move(move.unit, move.host)
+            assert all(self.broken(number, others[number]) is None for number in holding)
+            state.move(move.unit, here)
+        return move
+
+
+def test_moves_break_no_bound_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host whose operators would get too slow by one more is passed over."""
+    monkeypatch.setattr("berth.policies.bounded.deployment.Satisfaction", Guarded)
+    for seed in range(3):
+        network = plane(12, seed=seed)
+        problem = Problem("crowd", network, tuple(chain(f"a{k}", ("h0", "h1"), 30.0) for k in range(4)))
+        alone = berth.solve(
+            replace(problem, applications=problem.applications[:1]), "latency-bound", bound_ms=1e6
+        )
+        bound = alone.metrics["loaded_response_time_ms"] * 1.1
+        berth.solve(problem, "latency-bound", bound_ms=bound)
+    assert Guarded.refused > 0
+
+
 def test_nobody_has_a_bound() -> None:
     """Bad input, with the way out."""
     with pytest.raises(BadInput, match=r"give an application max_response_time_ms.*--set bound_ms=120"):
@@ -332,7 +369,7 @@ def test_every_move_makes_its_path_faster(seed: int, strategy: Strategy, k: int,
     generator = np.random.default_rng(seed)
     search = CandidateSearch(space, problem.network.speed, loads, strategy, k, generator)
     began.arrive(np.arange(len(began.graph)))
-    state = State(began.graph, began.hosts, model, loads, began.places)
+    state = State(began.graph, began.hosts, model, loads, began.places, setting.graph.application_of)
     watched = Watched(state, search)
     before = judged_latencies(setting, state.nodes)
     loads.host(state.nodes)

@@ -38,7 +38,8 @@ def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satis
         np.random.default_rng(task.seed),
         parameters.neighbours and fixed,
     )
-    state = State(began.graph, began.hosts, DelayModel(task.problem), loads, began.places)
+    model, application_of = DelayModel(task.problem), task.setting.graph.application_of
+    state = State(began.graph, began.hosts, model, loads, began.places, application_of)
     satisfaction = Satisfaction(state, search, parameters.restarts if fixed else 0, fixed)
     _bring_to_hold(task, satisfaction, began, bounds)
     return satisfaction, began
@@ -53,7 +54,9 @@ def _bring_to_hold(task: Task, satisfaction: Satisfaction, began: Start, bounds:
         return task.budget.over
 
     loads.host(state.nodes[began.running])
-    held: list[int] = []
+    held: dict[int, Bound] = {}
+    if task.parameters.mode == "fixed":
+        satisfaction.held = held
     for application, bound in enumerate(bounds):
         own = application_of == application
         began.arrive(np.unique(state.graph.unit_of[own]))
@@ -63,19 +66,17 @@ def _bring_to_hold(task: Task, satisfaction: Satisfaction, began: Start, bounds:
         if bound is not None:
             loads.begin()
             if satisfaction.satisfy(application, bound, over):
-                held.append(application)
+                held[application] = bound
         loads.end(before, state.nodes[own])
     for _ in range(task.parameters.rounds):
         loads.begin()
-        slowed = [
-            (k, bound) for k in held if (bound := bounds[k]) is not None and satisfaction.broken(k, bound)
-        ]
+        slowed = [(number, bound) for number, bound in held.items() if satisfaction.broken(number, bound)]
         for application, bound in slowed:
             own = application_of == application
             before = state.nodes[own]
             loads.begin()
             if not satisfaction.satisfy(application, bound, over):
-                held.remove(application)
+                del held[application]
             loads.end(before, state.nodes[own])
         if not slowed:
             break

@@ -65,6 +65,8 @@ class Satisfaction:
     """How often lists are made anew at their end, if they have made the path faster."""
     revalidate: bool = True
     """Whether a head must still make the path faster when its turn comes (erratum E2.5)."""
+    held: dict[int, Bound] = field(default_factory=dict)
+    """Other applications whose bounds hold: no move may break them."""
     counters: Counters = field(default_factory=Counters)
 
     def broken(self, application: int, bound: Bound) -> Path | None:
@@ -148,11 +150,20 @@ class Satisfaction:
             good = self.state.takes(unit, hosts) & (hosts != self.state.hosts.node[unit])
             if self.revalidate:
                 good &= after < (now * (1.0 - LEAST_GAIN) if np.isfinite(now) else now)
-            found = np.flatnonzero(good)
-            if len(found):
-                candidates.next += int(found[0])
-                host = int(hosts[found[0]])
-                return Move(self.state.usage_change(unit, host), float(after[found[0]]), unit, host)
+            for found in np.flatnonzero(good).tolist():
+                host = int(hosts[found])
+                if not self._harms(unit, host):
+                    candidates.next += found
+                    return Move(self.state.usage_change(unit, host), float(after[found]), unit, host)
             candidates.next += len(hosts)
             look *= 2
         return None
+
+    def _harms(self, unit: int, host: int) -> bool:
+        """Whether a unit on another host would break a bound that holds of an application there."""
+        there = [number for number in self.state.others_on(host, unit) if number in self.held]
+        holding = [number for number in there if self.broken(number, self.held[number]) is None]
+        if not holding:
+            return False
+        with self.state.loaded(host, unit):
+            return any(self.broken(number, self.held[number]) is not None for number in holding)

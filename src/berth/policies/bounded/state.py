@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +30,8 @@ class State:
     loads: Loads
     places: FloatArray
     """x* of every unit."""
+    application_of: IndexArray
+    """The application of every instance."""
 
     def __post_init__(self) -> None:
         self._sizes = np.bincount(self.graph.unit_of, minlength=len(self.graph))
@@ -59,6 +63,21 @@ class State:
         size = int(self._sizes[unit])
         found = self.model.elsewhere(path, moved, size, self.nodes, self.loads.known, everywhere)
         return found[:-1], float(found[-1])
+
+    def others_on(self, host: int, unit: int) -> list[int]:
+        """The applications, but for a unit's own, that have something to do on a host."""
+        there = self.application_of[(self.nodes == host) & (self.model.inner_work > 0.0)]
+        own = self.application_of[self.graph.first[unit]]
+        return [application for application in np.unique(there).tolist() if application != own]
+
+    @contextmanager
+    def loaded(self, host: int, unit: int) -> Iterator[None]:
+        """As if a host had a unit more to do."""
+        self.loads.known[host] += self._sizes[unit]
+        try:
+            yield
+        finally:
+            self.loads.known[host] -= self._sizes[unit]
 
     def usage_change(self, unit: int, host: int) -> float:
         """How much more is in flight (bytes) with a unit on another host, by measured delays."""

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from berth.policies.latency_space.weber import COINCIDENT, ENDLESS, weber_point
+from berth.policies.latency_space.weber import COINCIDENT, ENDLESS, copy_to, weber_point
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -108,7 +108,7 @@ def run_events(
                 for at in range(offsets[member], offsets[member + 1]):
                     other = neighbours[at]
                     if weights[at] > 0.0 and cluster[other] != cluster[unit]:
-                        points[links] = positions[other]
+                        copy_to(positions[other], points[links])
                         pulls[links] = weights[at]
                         owners[links] = other
                         links += 1
@@ -127,17 +127,18 @@ def run_events(
             for link in range(links):
                 if free[owners[link]] and _distance(points[link], place) <= COINCIDENT:
                     joined = owners[link]
-                    place[:] = points[link]
+                    copy_to(points[link], place)
                     break
             if _distance(place, positions[unit]) > tolerance or joined >= 0:
                 stays = _distance(place, positions[unit]) <= COINCIDENT
                 member = unit
                 while not stays:
                     counters[MOVES] += 1
-                    positions[member] = place
+                    copy_to(place, positions[member])
                     if counters[ROWS] < len(log):
                         log[counters[ROWS], 0] = member
-                        log[counters[ROWS], 1:] = place
+                        for axis in range(len(place)):
+                            log[counters[ROWS], axis + 1] = place[axis]
                         counters[ROWS] += 1
                     for at in range(offsets[member], offsets[member + 1]):
                         other = neighbours[at]

@@ -211,19 +211,26 @@ def _better_node(
     needed = np.zeros(units.demand.shape[1])
     probes = 0
     for member in members:
-        needed += units.demand[member]
+        for column in range(len(needed)):
+            needed[column] += units.demand[member, column]
         for at in range(streams.offsets[member], streams.offsets[member + 1]):
             if not inside[streams.neighbours[at]]:
                 probes += _measure(nodes, present, host[streams.neighbours[at]])
     lowest, _ = _usage_at(streams, host, nodes, members, inside, present, 0.0, effort.squared)
     choices = _choices(streams, units, nodes, members, inside, needed)
     estimates = np.empty(len(choices))
+    open_ones = np.ones(len(choices), dtype=np.bool_)
     for k in range(len(choices)):
         estimates[k], _ = _usage_at(streams, host, nodes, members, inside, choices[k], 0.0, effort.squared)
     best = -1
-    for k in np.argsort(estimates, kind="mergesort")[: effort.most_nodes]:
-        node = choices[k]
-        if lowest <= 0.0 or estimates[k] > lowest * (1.0 + effort.doubt):
+    for _ in range(min(len(choices), effort.most_nodes)):
+        chosen = -1
+        for k in range(len(choices)):
+            if open_ones[k] and (chosen < 0 or estimates[k] < estimates[chosen]):
+                chosen = k
+        open_ones[chosen] = False
+        node = choices[chosen]
+        if lowest <= 0.0 or estimates[chosen] > lowest * (1.0 + effort.doubt):
             break
         while True:
             # Measure what matters most, until all is known or it can't be better any more.
@@ -269,7 +276,8 @@ def refine(
         tries[unit] += 1
         best = -1
         for together in (False, True):
-            inside[:] = False
+            for k in range(size):
+                inside[k] = False
             group = members[: _gather(streams, units, unit, together, members, inside)]
             if best >= 0 or (together and len(group) == 1):
                 break

@@ -58,7 +58,8 @@ def at_rest(
     for number in range(rounds):
         farthest = 0.0
         for unit in moving:
-            place[:] = 0.0
+            for axis in range(dimensions):
+                place[axis] = 0.0
             total = 0.0
             for at in range(offsets[unit], offsets[unit + 1]):
                 total += weights[at]
@@ -110,9 +111,9 @@ def relax(
         strongest = 0.0
         for k in range(len(moving)):
             unit = moving[k]
-            force[k] = 0.0
             square = 0.0
             for axis in range(dimensions):
+                force[k, axis] = 0.0
                 for at in range(offsets[unit], offsets[unit + 1]):
                     force[k, axis] += weights[at] * (positions[neighbours[at], axis] - positions[unit, axis])
                 force[k, axis] /= strongest_unit
@@ -129,6 +130,7 @@ def relax(
                     messages += 1
             if rows < len(log):
                 log[rows, 0] = unit
-                log[rows, 1:] = positions[unit]
+                for axis in range(dimensions):
+                    log[rows, axis + 1] = positions[unit, axis]
                 rows += 1
     return -1, messages, rows

@@ -29,6 +29,22 @@ BALANCED = 1e-12
 """Weights that differ by less, relatively, are equal: sums of floats are not exact."""
 
 
+# Loops instead of whole-array operations: these take seconds to compile.
+@njit(cache=True)
+def _sum(values: FloatArray, count: int) -> float:
+    total = 0.0
+    for k in range(count):
+        total += values[k]
+    return total
+
+
+@njit(cache=True)
+def copy_to(source: FloatArray, target: FloatArray) -> None:
+    """Copy a place over another one."""
+    for k in range(len(target)):
+        target[k] = source[k]
+
+
 @njit(cache=True)
 def usage_at(points: FloatArray, weights: FloatArray, count: int, place: FloatArray) -> float:
     """Sum of weight x distance from a place to the first `count` points."""
@@ -50,7 +66,8 @@ def _flow(
     Returns its strength, the weight of the points at that very place, and the largest distance.
     """
     dimensions = points.shape[1]
-    flow[:] = 0.0
+    for axis in range(dimensions):
+        flow[axis] = 0.0
     here = 0.0
     farthest = 0.0
     for k in range(count):
@@ -90,8 +107,10 @@ def _newton_step(
             matrix[row, row] += weights[k] / distance
             for column in range(dimensions):
                 matrix[row, column] -= weights[k] * away[row] * away[column] / (square * distance)
-    step[:] = flow
-    largest = matrix.max()
+    largest = 0.0
+    for row in range(dimensions):
+        step[row] = flow[row]
+        largest = max(largest, matrix[row, row])
     for row in range(dimensions):
         # The matrix is positive semidefinite: elimination needs no pivots.
         if matrix[row, row] <= 1e-12 * largest:
@@ -116,7 +135,7 @@ def _medians(points: FloatArray, weights: FloatArray, count: int, place: FloatAr
 
     Returns whether some coordinate has an interval of medians.
     """
-    half = weights[:count].sum() / 2.0
+    half = _sum(weights, count) / 2.0
     interval = False
     order = np.empty(count, dtype=np.intp)
     for axis in range(points.shape[1]):
@@ -188,7 +207,7 @@ def weber_point(
         if value <= lowest and (best < 0 or value < lowest):
             best, lowest = k, value
     if best >= 0:
-        place[:] = points[best]
+        copy_to(points[best], place)
     flow = np.empty(points.shape[1])
     trial = np.empty(points.shape[1])
     step = -1.0
@@ -200,7 +219,7 @@ def weber_point(
             # No pull is stronger than what already is here: a vertex, or flows that cancel out.
             if strength <= here:
                 return VERTEX, number, False
-            if strength <= 1e-14 * weights[:count].sum() or step < STEP:
+            if strength <= 1e-14 * _sum(weights, count) or step < STEP:
                 return INTERIOR, number, False
             if number >= PATIENCE and number % 2 == 0:
                 length = _newton_step(points, weights, count, place, flow, trial)
@@ -210,19 +229,17 @@ def weber_point(
                     value = usage_at(points, weights, count, trial)
                     if value < lowest:
                         lowest = value
-                        place[:] = trial
+                        copy_to(trial, place)
                     if length < STEP:
                         return INTERIOR, number + 1, False
                     continue
-        if strength > 0.0:
-            for axis in range(len(place)):
-                trial[axis] = place[axis] + step * flow[axis] / strength
-        else:
-            trial[:] = place
+        length = step / strength if strength > 0.0 else 0.0
+        for axis in range(len(place)):
+            trial[axis] = place[axis] + length * flow[axis]
         value = usage_at(points, weights, count, trial)
         if value < lowest:
             lowest = value
-            place[:] = trial
+            copy_to(trial, place)
             if paper:
                 # As printed: the new usage less the old one is below any threshold.
                 return INTERIOR, number + 1, False

@@ -295,7 +295,11 @@ def test_as_printed() -> None:
     problems = [operator_graph(NETWORK, 6, rng) for _ in range(20)]
     plans = [berth.solve(problem, "mopa", mode="paper") for problem in problems]
     assert {plan.status for plan in plans} == {"feasible", "unknown"}
-    assert all("does not end" in (plan.reason or "") for plan in plans if plan.status == "unknown")
+    for plan in plans:
+        if plan.status == "unknown":
+            assert plan.reason is not None
+            assert plan.reason.startswith("app/operator")
+            assert plan.reason.endswith("the printed search for its place does not end; mode=fixed does")
 
 
 def test_an_unknown_rate_is_bad_input() -> None:

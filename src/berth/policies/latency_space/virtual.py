@@ -22,6 +22,8 @@ START_TOLERANCE = 0.01
 START_ROUNDS = 500
 LOGGED_ROUNDS = 1000
 """Steps of so many rounds are kept, where every change of host is a migration."""
+COUNTED = ("events", "iterations", "messages", "moves", "non_unique", "reopened")
+"""The first of the events' counters, by their names in a trace."""
 EVENTS_PER_UNIT = 50
 """However few events are allowed, large graphs get as many for each unit."""
 
@@ -108,24 +110,15 @@ def settle(
     """
     graph = virtual.graph
     most_events = max(most_events, EVENTS_PER_UNIT * int(virtual.free.sum()))
-    size = most_events * 4 if keep_log else 0
-    virtual.log = np.zeros((size, virtual.positions.shape[1] + 1))
-    counted = events.run_events(
-        graph.offsets,
-        graph.neighbours,
-        virtual.weights,
-        virtual.free,
-        first,
-        virtual.positions,
-        tolerance,
-        most_events,
-        paper,
-        virtual.cluster,
-        virtual.log,
+    rows = most_events * 4 if keep_log else 0
+    scene = events.scene(
+        graph.offsets, graph.neighbours, virtual.weights, virtual.free, virtual.positions, rows
     )
-    virtual.log = virtual.log[: counted[events.ROWS]]
-    names = ("events", "iterations", "messages", "moves", "non_unique", "reopened")
-    virtual.counters = dict(zip(names, counted[: len(names)].tolist(), strict=True))
+    events.run_events(scene, first, tolerance, most_events, paper)
+    counted = scene.counters
+    virtual.cluster = scene.cluster
+    virtual.log = scene.log[: counted[events.ROWS]]
+    virtual.counters = dict(zip(COUNTED, counted[: len(COUNTED)].tolist(), strict=True))
     virtual.counters["clusters"] = clusters(virtual)
     stuck = int(counted[events.STUCK])
     if stuck < 0:

@@ -43,7 +43,8 @@ def taken(cpu: list[float] | None = None, busy: list[float] | None = None) -> Oc
 
 @pytest.mark.parametrize("policy", ["mopa", "sbon"])
 @pytest.mark.parametrize(
-    ("cpu", "node"), [([0, 0, 0, 0], "n0"), ([0.5, 0, 0, 0], "n1"), ([1, 2, 0, 0], "n2"), ([2, 2, 2, 0], "n3")]
+    ("cpu", "node"),
+    [([0, 0, 0, 0], "n0"), ([0.5, 0, 0, 0], "n1"), ([1, 2, 0, 0], "n2"), ([2, 2, 2, 0], "n3")],
 )
 def test_the_nearest_node_with_room_left(policy: str, cpu: list[float], node: str) -> None:
     plan = solve(line(), policy, occupied=taken(cpu=cpu))
@@ -65,7 +66,7 @@ def test_nothing_left() -> None:
 
 
 def test_the_judge_knows() -> None:
-    plan = Plan("row", "none", assignment={"line/source": "n0", "line/work": "n1", "line/sink": "n3"})
+    plan = Plan({"line/source": "n0", "line/work": "n1", "line/sink": "n3"})
     assert evaluate(line(), plan).violations == ()
     judged = evaluate(line(), plan, occupied=taken(cpu=[2, 1, 2, 2], busy=[1, 0, 0, 1]))
     assert judged.violations == ("node n1: cpu 2 needed, 1 there",)

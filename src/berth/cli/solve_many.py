@@ -18,6 +18,7 @@ from berth.cli.arguments import (
 )
 from berth.cli.output import err, number, out, plain_table, print_json
 from berth.cli.solve_many_progress import counting, duration
+from berth.cli.solve_together import place_together
 from berth.cli.spark_options import Configuration, Master, session_for
 from berth.cli.spark_progress import watching
 from berth.model import BadInput
@@ -33,6 +34,8 @@ EPILOG = """Examples:
   berth solve-many 'problems/*.yaml' --objective availability --time-limit 10 --out results
 
   berth solve-many problems.parquet --policy odp --sweep gap=0,0.01,0.05 --master 'local[8]' --out results
+
+  berth solve-many graphs.json --together --policy mopa --in-turn --out shared
 
 The same command again solves only what is missing. Exit codes: 0 all is solved (how many rows are errors is
 said on standard error), 1 Spark failed, 2 bad input, 130 interrupted; what was finished is kept.
@@ -71,6 +74,22 @@ def solve_many(
     ] = None,
     objective: Objectives = None,
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="All applications share the nodes of one network: they propose at once, nodes accept up to "
+            "their room, the rest try again.",
+        ),
+    ] = False,
+    network: Annotated[
+        Path | None,
+        typer.Option(help="With --together: the problem whose nodes are shared.", metavar="PROBLEM"),
+    ] = None,
+    in_turn: Annotated[
+        bool,
+        typer.Option("--in-turn", help="With --together: also one after the other, and compare."),
+    ] = False,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Solve again what ended with an error before.")
     ] = False,
@@ -85,6 +104,12 @@ def solve_many(
     # imported here: commands without Spark don't wait for it
     from berth.pipeline.many import Job, Terms, find_problems, locked, seeds_from, variants_for
 
+    if together:
+        variants = variants_for(policy or ["mopa"], choices, seeds_from(seeds))
+        place_together(problems, variants, folder, network, limit, in_turn, master, configuration, as_json)
+        return
+    if network is not None or in_turn:
+        raise BadInput(["--network and --in-turn go with --together"])
     variants = variants_for(policy or ["auto"], choices, seeds_from(seeds))
     job = Job(find_problems(problems), variants, Terms(limit, weights), folder, retry_errors)
     with locked(folder):

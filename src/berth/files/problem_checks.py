@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from berth.files.check import shown
@@ -23,10 +23,17 @@ def document_mistakes(document: Document) -> Iterator[str]:
     yield from _doubles(objects, "objects[{}].name", "an object")
     known_nodes, known_objects = dict.fromkeys(nodes), dict.fromkeys(objects)
     yield from _network(document["network"], known_nodes, known_objects)
+    yield from application_mistakes(document, known_nodes, known_objects)
+
+
+def application_mistakes(
+    document: Document, nodes: Mapping[str, object], objects: Mapping[str, object]
+) -> Iterator[str]:
+    """The mistakes in what is placed and wanted, on some nodes and with some objects."""
     names = [application["name"] for application in document["applications"]]
     yield from _doubles(names, "applications[{}].name", "an application")
     for number, application in enumerate(document["applications"]):
-        yield from _application(application, f"applications[{number}]", known_nodes, known_objects)
+        yield from _application(application, f"applications[{number}]", nodes, objects)
     yield from _objective(document)
 
 
@@ -117,7 +124,7 @@ def _in_matrix(network: Document, position: dict[str, int], ends: tuple[str, str
 
 
 def _application(
-    application: Document, path: str, nodes: dict[str, None], objects: dict[str, None]
+    application: Document, path: str, nodes: Mapping[str, object], objects: Mapping[str, object]
 ) -> Iterator[str]:
     operators = dict.fromkeys(operator["name"] for operator in application["operators"])
     names = [operator["name"] for operator in application["operators"]]
@@ -130,7 +137,7 @@ def _application(
 
 
 def _operator(
-    operator: Document, path: str, nodes: dict[str, None], objects: dict[str, None]
+    operator: Document, path: str, nodes: Mapping[str, object], objects: Mapping[str, object]
 ) -> Iterator[str]:
     if "pinned" in operator:
         yield from _known([operator["pinned"]], nodes, f"{path}.pinned", "node")

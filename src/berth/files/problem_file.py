@@ -12,7 +12,7 @@ import numpy as np
 from berth.evaluation.goal import goal_mistakes
 from berth.files.check import mistakes_in, shown
 from berth.files.document import read_document
-from berth.files.problem_checks import document_mistakes
+from berth.files.problem_checks import application_mistakes, document_mistakes
 from berth.files.schema import MOST_INSTANCES, PROBLEM_SCHEMA
 from berth.model import (
     Apart,
@@ -50,9 +50,24 @@ def problem_from(document: Any) -> Problem:
     """The problem in the data of a problem file."""
     _refuse(mistakes_in(document, PROBLEM_SCHEMA))
     _refuse(document_mistakes(document))
-    problem = _problem(document)
+    problem = _problem(document, _network(document["network"]))
     _refuse(_problem_mistakes(problem))
     problem.network.lay_out()
+    return problem
+
+
+def problem_on(network: Network, document: Any) -> Problem:
+    """The problem in the data of a problem file without a network, on the nodes of another one.
+
+    Raises:
+        BadInput: one line for each mistake, with the path of the field.
+    """
+    anywhere = {"network": {"nodes": [{"name": "any"}]}}
+    _refuse(mistakes_in({**document, **anywhere} if isinstance(document, dict) else document, PROBLEM_SCHEMA))
+    objects = dict.fromkeys(item["name"] for item in document.get("objects", ()))
+    _refuse(application_mistakes(document, network.index, objects))
+    problem = _problem(document, network)
+    _refuse(_problem_mistakes(problem))
     return problem
 
 
@@ -74,12 +89,12 @@ def _refuse(mistakes: Iterator[str]) -> None:
         raise BadInput(found + more)
 
 
-def _problem(document: Document) -> Problem:
+def _problem(document: Document, network: Network) -> Problem:
     weights = document.get("objective", {"response_time": 1.0})
     bounds = document.get("objective_bounds", {})
     return Problem(
         name=document["name"],
-        network=_network(document["network"]),
+        network=network,
         applications=tuple(_application(item) for item in document["applications"]),
         objects=tuple(DataObject(item["name"], item["bytes"]) for item in document.get("objects", ())),
         sharing=document.get("sharing", True),

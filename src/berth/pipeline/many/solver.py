@@ -53,9 +53,9 @@ def answer(request: Row, variant: Row, terms: Terms) -> Row:
             seed=variant["seed"],
             **dict(variant["parameters"]),
         )
-        return _solved(request, variant, terms, plan)
+        return solved(request, variant, terms, plan)
     except BaseException as error:  # a policy may even call exit(): it costs its row, nothing else
-        return failed(request, variant, terms, _told(error), time.monotonic() - began)
+        return failed(request, variant, terms, told(error), time.monotonic() - began)
 
 
 def failed(request: Row, variant: Row, terms: Terms, error: str, seconds: float) -> Row:
@@ -89,7 +89,8 @@ def _row(request: Row, variant: Row, terms: Terms) -> Row:
     }
 
 
-def _solved(request: Row, variant: Row, terms: Terms, plan: Plan) -> Row:
+def solved(request: Row, variant: Row, terms: Terms, plan: Plan) -> Row:
+    """The row of a plan."""
     row = _row(request, variant, terms) | {
         "problem": plan.problem,
         "status": plan.status,
@@ -105,7 +106,8 @@ def _solved(request: Row, variant: Row, terms: Terms, plan: Plan) -> Row:
     return row | {metric.key: plan.metrics.get(metric.key) for metric in METRICS}
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException) -> str:
+    """An error in words."""
     if isinstance(error, BadInput):
         return "\n".join(error.mistakes)
     return f"{type(error).__name__}: {error}".rstrip(": ")

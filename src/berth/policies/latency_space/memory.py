@@ -13,7 +13,6 @@ from berth.model import Network, Plan
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 MOST = 1000
 """As many pairs are remembered, the latest ones."""
@@ -54,14 +53,14 @@ class Memory:
             delays[one, other] = delays[other, one] = delay
         return delays
 
-    def add(self, nodes: IndexArray, measured: BoolArray, delays: FloatArray) -> None:
+    def add(self, pairs: IndexArray) -> None:
         """Remember pairs of nodes that were measured, the mean of both ways; those without a link aren't."""
-        here, there = np.nonzero(measured)
-        both = (
-            np.fmin(delays[here, there], delays[there, here])
-            + np.fmax(delays[here, there], delays[there, here])
-        ) / 2
-        for one, other, delay in zip(nodes[here].tolist(), nodes[there].tolist(), both.tolist(), strict=True):
+        delays = self._network.table.delay_ms
+        here, there = pairs[:, 0], pairs[:, 1]
+        ways = delays[here, there], delays[there, here]
+        both = (np.fmin(*ways) + np.fmax(*ways)) / 2.0
+        ends = np.sort(pairs, axis=1).tolist()
+        for (one, other), delay in zip(ends, both.tolist(), strict=True):
             if math.isfinite(delay):
                 self._pairs.pop((one, other), None)
                 self._pairs[one, other] = delay

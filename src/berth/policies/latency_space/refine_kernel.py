@@ -56,12 +56,18 @@ class Nodes(NamedTuple):
     places: FloatArray
     extra: FloatArray
     """What each node's delays are longer than distances say, half of it."""
+    numbers: IndexArray
+    """Their numbers in `delays`."""
     delays: FloatArray
     """As measured; NaN: no link."""
     remembered: FloatArray
     """As measured for earlier plans, NaN elsewhere; empty: none."""
     known: BoolArray
     """Which delays are known; changed."""
+    probed: IndexArray
+    """Gets the pairs that are probed, as far as it has room."""
+    probes: IndexArray
+    """[how many these are]."""
 
 
 class Effort(NamedTuple):
@@ -83,13 +89,13 @@ def _measured(streams: Streams, at: int, nodes: Nodes, here: int, there: int, sq
     """What a unit's streams with one neighbour cost between two nodes."""
     total = 0.0
     if streams.sends[at]:
-        delay = nodes.delays[here, there]
+        delay = nodes.delays[nodes.numbers[here], nodes.numbers[there]]
         if math.isnan(delay):
             total += NO_LINK
         else:
             total += streams.forward[at] * (delay * delay if squared else delay)
     if streams.receives[at]:
-        delay = nodes.delays[there, here]
+        delay = nodes.delays[nodes.numbers[there], nodes.numbers[here]]
         if math.isnan(delay):
             total += NO_LINK
         else:
@@ -143,13 +149,17 @@ def _usage_at(
 
 
 @njit(cache=True)
-def _measure(nodes: Nodes, here: int, there: int) -> int:
-    """Measure a delay both ways; returns the probes that takes."""
+def _measure(nodes: Nodes, here: int, there: int) -> None:
+    """Measure a delay, both ways by one probe, unless it is known."""
     if nodes.known[here, there]:
-        return 0
+        return
     nodes.known[here, there] = True
     nodes.known[there, here] = True
-    return 1
+    count = nodes.probes[0]
+    if count < len(nodes.probed):
+        nodes.probed[count, 0] = here
+        nodes.probed[count, 1] = there
+    nodes.probes[0] += 1
 
 
 @njit(cache=True)
@@ -205,17 +215,16 @@ def _choices(
 @njit(cache=True)
 def _better_node(
     streams: Streams, units: Units, nodes: Nodes, effort: Effort, members: IndexArray, inside: BoolArray
-) -> tuple[int, int]:
-    """The best of the nodes that a group tries, -1: it is on the best one; and the probes that this took."""
+) -> int:
+    """The best of the nodes that a group tries; -1: it is on the best one."""
     host, present = units.host, units.host[members[0]]
     needed = np.zeros(units.demand.shape[1])
-    probes = 0
     for member in members:
         for column in range(len(needed)):
             needed[column] += units.demand[member, column]
         for at in range(streams.offsets[member], streams.offsets[member + 1]):
             if not inside[streams.neighbours[at]]:
-                probes += _measure(nodes, present, host[streams.neighbours[at]])
+                _measure(nodes, present, host[streams.neighbours[at]])
     lowest, _ = _usage_at(streams, host, nodes, members, inside, present, 0.0, effort.squared)
     choices = _choices(streams, units, nodes, members, inside, needed)
     estimates = np.empty(len(choices))
@@ -241,20 +250,18 @@ def _better_node(
                 best, lowest = node, usage
             if heaviest < 0 or usage >= lowest:
                 break
-            probes += _measure(nodes, node, heaviest)
-    return best, probes
+            _measure(nodes, node, heaviest)
+    return best
 
 
 @njit(cache=True)
-def refine(
-    streams: Streams, units: Units, nodes: Nodes, effort: Effort, first: IndexArray
-) -> tuple[int, int]:
+def refine(streams: Streams, units: Units, nodes: Nodes, effort: Effort, first: IndexArray) -> int:
     """Move units, alone or with all that share their node, to nodes where measured usage is lower.
 
-    The `first` ones try first; what moves tries again, and so do its neighbours. Returns probes and moves.
+    The `first` ones try first; what moves tries again, and so do its neighbours. Returns the moves.
     """
     size = len(units.host)
-    probes, moves = 0, 0
+    moves = 0
     inside = np.zeros(size, dtype=np.bool_)
     members = np.empty(size, dtype=np.intp)
     tries = np.zeros(size, dtype=np.intp)
@@ -281,8 +288,7 @@ def refine(
             group = members[: _gather(streams, units, unit, together, members, inside)]
             if best >= 0 or (together and len(group) == 1):
                 break
-            best, taken = _better_node(streams, units, nodes, effort, group, inside)
-            probes += taken
+            best = _better_node(streams, units, nodes, effort, group, inside)
             if best < 0:
                 continue
             moves += len(group)
@@ -299,4 +305,4 @@ def refine(
                         queue[(head + count) % (size + 1)] = other
                         queued[other] = True
                         count += 1
-    return probes, moves
+    return moves

@@ -27,6 +27,8 @@ LOOKED_AT_BY_COORDINATES = 12
 """The same where delays come from coordinates: these don't err, so the best node is a near one."""
 DOUBT_PER_ERROR, LEAST_DOUBT, MOST_DOUBT = 3.0, 0.2, 0.8
 """Doubt in estimates by the coordinates' median relative error; PlanetLab has 0.07, and 0.2 is best there."""
+LOGGED = 512
+"""Pairs of a part whose measured delays are remembered."""
 PART = 24
 """As many units are refined at once; what is beyond waits where it is."""
 
@@ -101,8 +103,7 @@ class Refinement:
         inside[units] = True
         mine = inside[self._owner]
         neighbours = graph.neighbours[mine]
-        delays = self.network.table.delay_ms
-        near = self._near(units, self._count(delays))
+        near = self._near(units, self._count())
         wanted = np.concatenate([near.ravel(), hosts.node[units], hosts.node[neighbours], running[units]])
         nodes = np.unique(wanted[wanted >= 0])
         host = np.searchsorted(nodes, hosts.node)
@@ -111,27 +112,35 @@ class Refinement:
         tried[units, -1] = np.where(running[units] >= 0, np.searchsorted(nodes, running[units]), -1)
         known = self._known(nodes, running[self._owner[mine]], running[neighbours])
         room = hosts.room[nodes]
-        block = np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]])
+        numbers, block = self._delays_among(nodes)
         if not hosts.linked:
             # Who can't exchange streams at all is known without a probe.
-            known |= np.isnan(block) | np.isnan(block.T)
-        before = known.copy()
+            there = block[numbers[:, None], numbers[None, :]]
+            known |= np.isnan(there) | np.isnan(there.T)
         streams = Streams(
             graph.offsets, graph.neighbours, graph.forward, graph.backward, graph.sends, graph.receives
         )
         places, residuals = self.space.coordinates.positions[nodes], self.residuals[nodes]
-        probes, moves = refine(
+        probed, probes = np.empty((LOGGED, 2), dtype=np.intp), np.zeros(1, dtype=np.intp)
+        remembered = self.memory.among(nodes)
+        self.moves += refine(
             streams,
             Units(inside, host, tried, self._may_host(nodes, units), hosts.demand),
-            Nodes(room, places, residuals, block, self.memory.among(nodes), known),
+            Nodes(room, places, residuals, numbers, block, remembered, known, probed, probes),
             Effort(self.most_nodes, self.most_tries, self._doubt(), self.squared),
             first,
         )
         hosts.room[nodes] = room
         hosts.node[units] = nodes[host[units]]
-        self.memory.add(nodes, np.triu(known & ~before, 1), block)
-        self.probes += int(probes)
-        self.moves += int(moves)
+        self.probes += int(probes[0])
+        self.memory.add(nodes[probed[: probes[0]]])
+
+    def _delays_among(self, nodes: IndexArray) -> tuple[IndexArray, FloatArray]:
+        """A matrix of delays, and the numbers that nodes have in it."""
+        delays = self.network.table.delay_ms
+        if isinstance(delays, np.ndarray):
+            return nodes, np.ascontiguousarray(delays)
+        return np.arange(len(nodes)), np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]])
 
     def _doubt(self) -> float:
         """How far estimates may be off: the worse the coordinates, the more nodes are worth a probe."""
@@ -141,9 +150,9 @@ class Refinement:
         )
         return min(max(DOUBT_PER_ERROR * relative, LEAST_DOUBT), MOST_DOUBT)
 
-    def _count(self, delays: object) -> int:
+    def _count(self) -> int:
         """How many of the nearest nodes to compare."""
-        exact = not self.space.computed and not isinstance(delays, np.ndarray)
+        exact = not self.space.computed and not isinstance(self.network.table.delay_ms, np.ndarray)
         if exact:
             return LOOKED_AT_BY_COORDINATES
         return LOOKED_AT if self.hosts.linked else LOOKED_AT_WITHOUT_LINKS

@@ -21,8 +21,10 @@ BoolArray = NDArray[np.bool_]
 
 LOOKED_AT = 32
 """As many of the nearest nodes are compared by their coordinates; the best of them are probed."""
-LOOKED_AT_WITHOUT_LINKS = 64
-"""The same where links are missing: many of the nodes can't be used."""
+LOOKED_AT_IN_POOR_SPACES = 64
+"""The same where links are missing, so that many nodes can't be used, or where coordinates say little."""
+POOR = 0.4
+"""Doubt from which coordinates say little."""
 LOOKED_AT_BY_COORDINATES = 12
 """The same where delays come from coordinates: these don't err, so the best node is a near one."""
 DOUBT_PER_ERROR, LEAST_DOUBT, MOST_DOUBT = 3.0, 0.2, 0.8
@@ -127,7 +129,7 @@ class Refinement:
             streams,
             Units(inside, host, tried, self._may_host(nodes, units), hosts.demand),
             Nodes(room, places, residuals, numbers, block, remembered, known, probed, probes),
-            Effort(self.most_nodes, self.most_tries, self._doubt(), self.squared),
+            self._effort(),
             first,
         )
         hosts.room[nodes] = room
@@ -150,12 +152,19 @@ class Refinement:
         )
         return min(max(DOUBT_PER_ERROR * relative, LEAST_DOUBT), MOST_DOUBT)
 
+    def _effort(self) -> Effort:
+        """How hard to try: the less coordinates say, the more nodes must be probed to find a good one."""
+        doubt = self._doubt()
+        nodes = round(self.most_nodes * doubt / LEAST_DOUBT)
+        return Effort(nodes, self.most_tries, doubt, self.squared)
+
     def _count(self) -> int:
         """How many of the nearest nodes to compare."""
         exact = not self.space.computed and not isinstance(self.network.table.delay_ms, np.ndarray)
         if exact:
             return LOOKED_AT_BY_COORDINATES
-        return LOOKED_AT if self.hosts.linked else LOOKED_AT_WITHOUT_LINKS
+        poor = self._doubt() >= POOR or not self.hosts.linked
+        return LOOKED_AT_IN_POOR_SPACES if poor else LOOKED_AT
 
     def _near(self, units: IndexArray, count: int) -> IndexArray:
         """The nearest nodes to each unit's place, -1 behind the last."""

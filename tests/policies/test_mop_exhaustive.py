@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.evaluation import Occupied
 from berth.exact.modelled import unmodelled
 from berth.files import problem_from
 from berth.model import Network, Node, Operator, Problem, Stream
@@ -169,6 +170,21 @@ def test_no_way() -> None:
     plan = berth.solve(problem_of(network, operators, [Stream("source", "a")]), "mop-exhaustive")
     assert plan.status == "infeasible"
     assert plan.reason == "no plan holds the capacities and links"
+
+
+def test_room_that_others_have_taken() -> None:
+    """The nearest node is full, by somebody else."""
+    nodes = tuple(Node(f"n{k}", coordinates=(float(k),), capacity={"cpu": 1.0}) for k in range(3))
+    operators = [
+        Operator("source", candidates=("n0",), emits_bytes_per_s=8),
+        Operator("a", demand={"cpu": 1.0}),
+    ]
+    problem = problem_of(Network(nodes), operators, [Stream("source", "a")])
+    taken = Occupied({"cpu": np.array([0.5, 0.0, 0.0])}, np.zeros(3), np.zeros(3))
+    assert berth.solve(problem, "mop-exhaustive").assignment["app/a"] == "n0"
+    plan = berth.policies.solve(problem, "mop-exhaustive", occupied=taken)
+    assert plan.assignment["app/a"] == "n1"
+    assert plan.status == "optimal"
 
 
 def test_too_large() -> None:

@@ -56,6 +56,8 @@ class MopExhaustive:
         try:
             usage = LeastUsage(problem.network, graph, facts.hosting)
             room = facts.room(*needs.room)
+            if task.setting.occupied is not None:
+                room -= facts.occupied(task.setting.occupied, *needs.room)
             least = least_usage(usage, needs.demand, room, parameters.max_steps, task.budget)
         except TooLargeError as error:
             return Answer("unknown", goal=GOAL, reason=str(error))

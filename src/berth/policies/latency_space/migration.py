@@ -49,7 +49,8 @@ def stay_if_little_gained(
             continue
         for unit in units.tolist():
             hosts.put(unit, int(prior.ran[unit]))
-        if (hosts.room < -1e-6 * np.abs(hosts.room).max(initial=1.0)).any():
+        if (hosts.room[prior.ran[units]] < 0.0).any():
+            # What others took meanwhile is gone.
             for unit in units.tolist():
                 hosts.put(unit, int(planned[unit]))
 

@@ -34,13 +34,16 @@ def space_of(network: Network, seed: int = 0) -> Space:
     its delays. Nodes that no delay relates to most of the others are far away from these (see `Coordinates`).
     """
     spaces = _KNOWN.setdefault(network, {})
-    given = _given(network)
-    key = seed if given is None else 0
-    if key not in spaces:
+    if seed in spaces:
+        return spaces[seed]
+    same = next((space for space in spaces.values() if not space.computed), None)
+    if same is None:
+        given = _given(network)
         coordinates = given or embed(network_samples(network, seed), seed=seed)
         index = SpaceIndex(coordinates.positions, coordinates.heights)
-        spaces[key] = Space(coordinates, index, given is None)
-    return spaces[key]
+        same = Space(coordinates, index, given is None)
+    spaces[seed] = same
+    return same
 
 
 def _given(network: Network) -> Coordinates | None:

@@ -176,6 +176,29 @@ SOURCE = Operator("source", candidates=("n0",), emits_bytes_per_s=100, demand={"
 SINK = Operator("sink", candidates=("n10",))
 
 
+@pytest.mark.parametrize("refine", [False, True])
+def test_equal_rates_along_a_chain(refine: bool) -> None:
+    """Every place between both ends is as good: rounding must not keep operators wandering there."""
+    here = (-12.068710262733156, -7.40649128440808, 33.596384901205944)
+    there = (31.730392410893355, -1.506330628059215, -36.22162736669242)
+    network = Network((Node("n0", coordinates=here), Node("n10", coordinates=there)))
+    source = replace(SOURCE, emits_bytes_per_s=5948.937014621876)
+    problem = replace(chain(source, Operator("a"), Operator("b"), SINK), network=network)
+    plan = berth.solve(problem, "mopa", refine=refine)
+    assert plan.status == "feasible"
+    assert plan.trace["non_unique"] == 2
+
+
+def test_no_move_on_a_tie() -> None:
+    """Who is on the segment stays there: its middle is no better."""
+    problem = chain(SOURCE, Operator("a"), Operator("b"), SINK)
+    before = berth.Plan({"app/source": "n0", "app/a": "n1", "app/b": "n3", "app/sink": "n10"})
+    plan = berth.solve(problem, "mopa", refine=False, previous=before)
+    assert plan.trace["moves"] == 0
+    assert plan.trace["messages"] == 0
+    assert plan.assignment == before.assignment
+
+
 def test_nothing_pinned_goes_to_one_node() -> None:
     problem = chain(Operator("a", emits_bytes_per_s=5), Operator("b"), Operator("c"))
     plan = berth.solve(problem, "mopa")

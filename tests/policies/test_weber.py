@@ -94,6 +94,19 @@ def test_the_middle_of_a_segment() -> None:
     assert (place == [5, 6]).all()
 
 
+@QUIET
+@given(st.integers(0, 10_000), st.sampled_from([2, 4, 6]), st.sampled_from([1.0, 50.0, 1000.0]))
+def test_the_middle_of_any_segment(seed: int, count: int, length: float) -> None:
+    """Points on a line stay on it however their coordinates are rounded."""
+    rng = np.random.default_rng(seed)
+    ends = rng.normal(size=(2, 3)) * length
+    points = ends[0] + np.sort(rng.random(count))[:, None] * (ends[1] - ends[0])
+    place, kind, _, tied = weber(points, np.ones(count))
+    assert (kind, tied) == (INTERIOR, True)
+    middle = points[count // 2 - 1 : count // 2 + 1].mean(axis=0)
+    assert np.allclose(place, middle, rtol=0, atol=1e-9 * length)
+
+
 def test_equal_weights_of_a_triangle() -> None:
     """All angles at the place are 120 degrees."""
     points = np.array([[0.0, 0], [10, 0], [5, 10 * np.sqrt(3) / 2]])

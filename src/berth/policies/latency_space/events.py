@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from berth.policies.latency_space.weber import COINCIDENT, ENDLESS, copy_to, weber_point
+from berth.policies.latency_space.weber import COINCIDENT, ENDLESS, copy_to, usage_at, weber_point
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -18,6 +18,8 @@ BoolArray = NDArray[np.bool_]
 EVENTS, ROUNDS, MESSAGES, MOVES, TIES, REOPENED, STUCK, ROWS, HEAD, WAITING = range(10)
 """What `run_events` counts; STUCK is 1 + the unit whose search never ended, or -1: too many events."""
 COUNTERS = 10
+FALLING = 1.0 - 1e-12
+"""Usage that falls by less than this share has not fallen: sums of floats are not exact."""
 
 
 class Scene(NamedTuple):
@@ -224,6 +226,10 @@ def run_events(scene: Scene, first: IndexArray, tolerance: float, most_events: i
                     break
             way = _distance(place, positions[unit])
             if way > tolerance or (joined >= 0 and way > COINCIDENT):
+                here = usage_at(points, weights, links, positions[unit])
+                if not paper and usage_at(points, weights, links, place) >= here * FALLING:
+                    # As good as here: on ties units would wander without end.
+                    continue
                 _move(scene, unit, place)
             if joined >= 0:
                 _join(scene, unit, joined)

@@ -25,6 +25,8 @@ PATIENCE = 40
 """After so many rounds every other step is Newton's."""
 COINCIDENT = 1e-9
 """Positions nearer than this, in ms, are one place."""
+STRAIGHT = 1e-9
+"""Points nearer to a line than this share of its length are on it."""
 BALANCED = 1e-12
 """Weights that differ by less, relatively, are equal: sums of floats are not exact."""
 
@@ -174,13 +176,15 @@ def _collinear(points: FloatArray, count: int) -> bool:
     if longest <= COINCIDENT**2:
         return False
     for k in range(1, count):
-        along, square = 0.0, 0.0
+        along = 0.0
         for axis in range(dimensions):
-            offset = points[k, axis] - points[0, axis]
-            along += offset * (points[far, axis] - points[0, axis])
-            square += offset**2
-        # The squared distance from the line, against the squared length.
-        if square - along**2 / longest > 1e-18 * longest + COINCIDENT**2:
+            along += (points[k, axis] - points[0, axis]) * (points[far, axis] - points[0, axis])
+        # The distance from the line by coordinates: a difference of squares would be nothing but rounding.
+        square = 0.0
+        for axis in range(dimensions):
+            foot = along / longest * (points[far, axis] - points[0, axis])
+            square += (points[k, axis] - points[0, axis] - foot) ** 2
+        if square > STRAIGHT**2 * longest + COINCIDENT**2:
             return False
     return True
 

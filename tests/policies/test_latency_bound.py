@@ -333,7 +333,7 @@ def test_the_same_seed_gives_the_same_plan() -> None:
     problem = problem_with(seed=3, graphs=4)
     plans = [
         berth.solve(problem, "latency-bound", bound_ms=0, candidates="krand", seed=seed)
-        for seed in (1, 1, 2, 3)
+        for seed in (-1, -1, 2, 3)
     ]
     assert plans[0].assignment == plans[1].assignment
     assert len({tuple(plan.assignment.items()) for plan in plans}) > 1

@@ -341,6 +341,12 @@ def test_an_unknown_rate_is_bad_input() -> None:
         ("migration_threshold", 1, "--set migration_threshold: 1.0 is not from 0 to below 1"),
         ("tolerance_ms", 0, "--set tolerance_ms: 0.0 is not above 0"),
         ("max_events", 0, "--set max_events: 0 is below 1"),
+        (
+            "max_events",
+            10**20,
+            f"--set max_events: {10**20} is beyond {2**53}, the largest whole number there is",
+        ),
+        ("max_events", 10**400, f"--set max_events: expected a whole number, found {10**400}"),
         ("migration", "never", "--set migration: expected 'lazy' or 'eager', found 'never'"),
     ],
 )
@@ -348,6 +354,15 @@ def test_bad_parameters(name: str, value: object, line: str) -> None:
     with pytest.raises(BadInput) as error:
         berth.solve(chain(SOURCE, SINK), "mopa", **{name: value})
     assert error.value.mistakes == (line,)
+
+
+def test_events_that_are_allowed() -> None:
+    """A number that is said holds, and the reason names it; without one large graphs get more."""
+    problem = operator_graph(NETWORK, 12, np.random.default_rng(5))
+    plan = berth.solve(problem, "mopa", max_events=2)
+    assert plan.status == "unknown"
+    assert plan.reason == "no fixed point after 2 events; max_events allows more"
+    assert berth.solve(problem, "mopa", max_events=2**53, migration="eager").status == "feasible"
 
 
 def test_many_nodes_without_matrices() -> None:

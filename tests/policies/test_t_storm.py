@@ -65,6 +65,7 @@ def test_exact_rates_repeat_noisy_ones_may_repair() -> None:
     assert [plan.objective for plan in noisy] == [second for _, second in rounds]
     again = berth.solve(chain([3, 3]), "t-storm", rounds=2, noise=0.8, seed=3)
     assert again.assignment == noisy[3].assignment
+    assert berth.solve(chain([3, 3]), "t-storm", noise=0.8, seed=-5).status == "feasible"
 
 
 def test_the_most_traffic_first() -> None:

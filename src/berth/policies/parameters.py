@@ -10,6 +10,9 @@ from typing import Any, get_args, get_type_hints
 from berth.model import BadInput
 from berth.model.suggest import did_you_mean
 
+LARGEST = 2**53
+"""Whole numbers beyond are not exact as floats, and far beyond no number for compiled code."""
+
 _TRUE = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -55,18 +58,22 @@ def _converted(name: str, value: Any, hint: Any) -> Any:
         if hint is bool:
             return value if isinstance(value, bool) else _TRUE[str(value).lower()]
         if hint is int:
-            return _whole(value)
+            return _whole(name, value)
         return hint(value)
-    except (ValueError, KeyError, TypeError):
+    except BadInput:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError):
         kinds = {bool: "true or false", int: "a whole number", float: "a number"}
         wanted = " or ".join(map(repr, choices)) if choices else kinds.get(hint, "a text")
         raise BadInput([f"--set {name}: expected {wanted}, found {value!r}"]) from None
 
 
-def _whole(value: Any) -> int:
+def _whole(name: str, value: Any) -> int:
     number = float(value)
     if isinstance(value, bool) or not number.is_integer():
         raise ValueError
+    if abs(number) > LARGEST:
+        raise BadInput([f"--set {name}: {value} is beyond {LARGEST}, the largest whole number there is"])
     return int(number)
 
 

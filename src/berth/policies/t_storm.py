@@ -22,6 +22,7 @@ from berth.model import BadInput, Plan
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task
 from berth.policies.round_robin import RoundRobin
+from berth.space.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -171,7 +172,7 @@ def _first_nodes(task: Task) -> IndexArray:
 
 def _observed(true_rates: FloatArray, parameters: TStormParameters, seed: int) -> Iterator[FloatArray]:
     """The moving average of observed rates at every round."""
-    generator = np.random.default_rng(seed)
+    generator = generator_for(seed)
     average = None
     for _ in range(parameters.rounds):
         seen = true_rates

@@ -14,6 +14,7 @@ from berth.policies.bounded.start import Start, start
 from berth.policies.bounded.state import State
 from berth.policies.latency_space import known_space
 from berth.policies.policy import Task
+from berth.space.randomness import generator_for
 
 
 def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satisfaction, Start]:
@@ -35,7 +36,7 @@ def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satis
         loads,
         parameters.candidates,
         parameters.k,
-        np.random.default_rng(task.seed),
+        generator_for(task.seed),
         parameters.neighbours and fixed,
     )
     model, application_of = DelayModel(task.problem), task.setting.graph.application_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.policies.latency_space import MopaParameters, NoEndError, Placed, mopa_mapping
+from berth.policies.latency_space import MopaParameters, Placed, mopa_mapping
 from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.network import facts_of
@@ -17,9 +17,6 @@ from berth.space.network_space import Space
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
-
-TOLERANCES_MS = (0.5, 2.0, 8.0, 32.0, 128.0)
-"""Shorter ways are not gone: MOPA's own, then larger ones until its events end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +63,8 @@ def start(setting: Setting, space: Space, refine: bool, seed: int, at_once: bool
     # other makers is taken as it is.
     adapting = setting.previous is not None and "positions" in setting.previous.trace
     if at_once:
-        placed = _mapping(Setting(problem, None, setting.occupied), space, refine, seed)
+        alone = Setting(problem, None, setting.occupied)
+        placed = mopa_mapping(alone, space, MopaParameters(refine=refine), seed)
     else:
         placed = _by_mopa(setting, adapting, space, refine, seed)
     facts = facts_of(problem.network)
@@ -97,22 +95,11 @@ def _by_mopa(setting: Setting, adapting: bool, space: Space, refine: bool, seed:
     settings = [
         Setting(part, previous, setting.occupied) for part in (alone if len(alone) > 1 else [problem])
     ]
-    parts = [_mapping(setting, space, refine, seed) for setting in settings]
+    parameters = MopaParameters(refine=refine)
+    parts = [mopa_mapping(setting, space, parameters, seed) for setting in settings]
     messages = sum(int(part.counters.get("messages", 0)) for part in parts)
     nodes = np.concatenate([part.nodes for part in parts])
     return Placed(nodes, np.concatenate([part.positions for part in parts]), {"messages": messages})
-
-
-def _mapping(setting: Setting, space: Space, refine: bool, seed: int) -> Placed:
-    """MOPA's mapping, less exact where operators with a choice of equally good places don't come to rest."""
-    for tolerance in TOLERANCES_MS[:-1]:
-        try:
-            parameters = MopaParameters(refine=refine, tolerance_ms=tolerance)
-            return mopa_mapping(setting, space, parameters, seed)
-        except NoEndError:
-            continue
-    parameters = MopaParameters(refine=refine, tolerance_ms=TOLERANCES_MS[-1])
-    return mopa_mapping(setting, space, parameters, seed)
 
 
 def _previous(setting: Setting, graph: UnitGraph) -> IndexArray:

@@ -47,13 +47,16 @@ class MopaParameters(SpaceParameters):
         metadata={"help": "paper: the printed search for a place, which may not end; fixed: one that does"},
     )
     tolerance_ms: float = field(default=0.5, metadata={"help": "shorter ways in the space are not gone"})
-    max_events: int = field(default=2000, metadata={"help": "give up after so many events"})
+    max_events: int | None = field(
+        default=None,
+        metadata={"help": "give up after so many events; none: 2000, or 50 for each operator if more"},
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.tolerance_ms > 0:
             raise ValueError(f"tolerance_ms: {self.tolerance_ms} is not above 0")
-        if self.max_events < 1:
+        if self.max_events is not None and self.max_events < 1:
             raise ValueError(f"max_events: {self.max_events} is below 1")
 
 

@@ -24,8 +24,10 @@ LOGGED_ROUNDS = 1000
 """Steps of so many rounds are kept, where every change of host is a migration."""
 COUNTED = ("events", "iterations", "messages", "moves", "non_unique", "reopened")
 """The first of the events' counters, by their names in a trace."""
-EVENTS_PER_UNIT = 50
-"""However few events are allowed, large graphs get as many for each unit."""
+EVENTS, EVENTS_PER_UNIT = 2000, 50
+"""Where nothing is said, so many events are allowed, or so many for each unit if that is more."""
+LOGGED_MOVES = 1_000_000
+"""As many moves are kept at most."""
 
 
 class NoEndError(Exception):
@@ -98,7 +100,7 @@ def settle(
     virtual: Virtual,
     first: IndexArray,
     tolerance: float,
-    most_events: int,
+    most_events: int | None,
     paper: bool,
     keep_log: bool,
     names: Sequence[str],
@@ -109,8 +111,9 @@ def settle(
         NoEndError: too many events, or in the printed form a search without end.
     """
     graph = virtual.graph
-    most_events = max(most_events, EVENTS_PER_UNIT * int(virtual.free.sum()))
-    rows = most_events * 4 if keep_log else 0
+    if most_events is None:
+        most_events = max(EVENTS, EVENTS_PER_UNIT * int(virtual.free.sum()))
+    rows = min(most_events * 4, LOGGED_MOVES) if keep_log else 0
     scene = events.scene(
         graph.offsets, graph.neighbours, virtual.weights, virtual.free, virtual.positions, rows
     )

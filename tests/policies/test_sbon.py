@@ -50,6 +50,23 @@ def test_springs_solve_the_linear_system(seed: int, size: int) -> None:
     assert np.allclose(start.positions[start.free], at_rest(graph, start.positions), rtol=0, atol=1.0)
 
 
+def test_applications_pull_at_nothing_but_their_own() -> None:
+    """An application with a hundred thousand times the rate changes nothing for another one."""
+    rng = np.random.default_rng(2)
+    small, large = operator_graph(NETWORK, 6, rng), operator_graph(NETWORK, 6, rng)
+    (heavy,) = large.applications
+    louder = tuple(
+        replace(item, emits_bytes_per_s=(item.emits_bytes_per_s or 0) * 1e5) for item in heavy.operators
+    )
+    both = replace(small, applications=(*small.applications, replace(heavy, name="heavy", operators=louder)))
+    alone, beside = berth.solve(small, "sbon"), berth.solve(both, "sbon")
+    assert alone.trace["rounds"] > 0
+    assert {name: beside.assignment[name] for name in alone.assignment} == alone.assignment
+    assert {name: beside.trace["positions"][name] for name in alone.trace["positions"]} == alone.trace[
+        "positions"
+    ]
+
+
 @QUIET
 @given(st.integers(0, 10_000), st.sampled_from([6, 12]))
 def test_no_force_is_left_that_matters(seed: int, size: int) -> None:

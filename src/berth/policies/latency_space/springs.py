@@ -39,6 +39,50 @@ def anchored_units(
 
 
 @njit(cache=True)
+def to_the_middle(
+    offsets: IndexArray, neighbours: IndexArray, weights: FloatArray, free: BoolArray, positions: FloatArray
+) -> IndexArray:
+    """Bring free units that pull at each other to the middle of the held ones that pull at them.
+
+    What is not free holds its place: it passes no pull on. Every group of free units has such a neighbour.
+
+    Returns the group of each free unit, named by its smallest one; -1 for others.
+    """
+    size, dimensions = len(offsets) - 1, positions.shape[1]
+    group = np.full(size, -1, dtype=np.intp)
+    seen_by = np.full(size, -1, dtype=np.intp)
+    members = np.empty(size, dtype=np.intp)
+    middle = np.empty(dimensions)
+    for first in range(size):
+        if not free[first] or group[first] >= 0:
+            continue
+        for axis in range(dimensions):
+            middle[axis] = 0.0
+        group[first], members[0] = first, first
+        count, k, held = 1, 0, 0
+        while k < count:
+            unit = members[k]
+            k += 1
+            for at in range(offsets[unit], offsets[unit + 1]):
+                other = neighbours[at]
+                if weights[at] <= 0.0 or seen_by[other] == first:
+                    continue
+                seen_by[other] = first
+                if not free[other]:
+                    held += 1
+                    for axis in range(dimensions):
+                        middle[axis] += positions[other, axis]
+                elif group[other] < 0:
+                    group[other] = first
+                    members[count] = other
+                    count += 1
+        for k in range(count):
+            for axis in range(dimensions):
+                positions[members[k], axis] = middle[axis] / held
+    return group
+
+
+@njit(cache=True)
 def at_rest(
     offsets: IndexArray,
     neighbours: IndexArray,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from berth.policies.latency_space import events
 from berth.policies.latency_space.graph import UnitGraph
-from berth.policies.latency_space.springs import anchored_units, at_rest, relax
+from berth.policies.latency_space.springs import anchored_units, at_rest, relax, to_the_middle
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -44,6 +44,8 @@ class Virtual:
     free: BoolArray
     """The units that have a choice and hang together with one that has none."""
     positions: FloatArray
+    group: IndexArray
+    """Free units that pull at each other, named by the smallest of them; -1: not free."""
     cluster: IndexArray
     counters: dict[str, int] = field(default_factory=dict)
     log: FloatArray = field(default_factory=lambda: np.zeros((0, 1)))
@@ -64,7 +66,7 @@ class Virtual:
 
 
 def in_space(graph: UnitGraph, space: Space) -> Virtual:
-    """The units with pinned ones at their nodes and all others in the middle of these."""
+    """The units with pinned ones at their nodes and all others in the middle of those that pull at them."""
     held = graph.fixed >= 0
     weights = graph.weights
     unplaced = space.coordinates.unplaced
@@ -79,7 +81,8 @@ def in_space(graph: UnitGraph, space: Space) -> Virtual:
     pinned = graph.fixed >= 0
     positions[pinned] = places[graph.fixed[pinned]]
     positions[~pinned] = positions[held].mean(axis=0) if held.any() else 0.0
-    return Virtual(graph, weights, free, positions, np.arange(len(graph)))
+    group = to_the_middle(graph.offsets, graph.neighbours, weights, free, positions)
+    return Virtual(graph, weights, free, positions, group, np.arange(len(graph)))
 
 
 def start_from_springs(virtual: Virtual, moving: IndexArray) -> None:
@@ -142,25 +145,38 @@ def relaxed(virtual: Virtual, pace: float, threshold: float, most_rounds: int, k
         NoEndError: too many rounds.
     """
     graph = virtual.graph
+    messages, longest = 0, 0
+    logs = [np.zeros((0, virtual.positions.shape[1] + 1))]
+    for moving in _groups(virtual):
+        rows = len(moving) * min(most_rounds, LOGGED_ROUNDS) if keep_log else 0
+        log = np.zeros((rows, virtual.positions.shape[1] + 1))
+        rounds, sent, logged = relax(
+            graph.offsets,
+            graph.neighbours,
+            virtual.weights,
+            moving,
+            virtual.positions,
+            pace,
+            threshold,
+            most_rounds,
+            virtual.free,
+            log,
+        )
+        if rounds < 0:
+            raise NoEndError(
+                f"the springs are not at rest after {most_rounds} rounds; max_rounds allows more"
+            )
+        messages, longest = messages + sent, max(longest, rounds)
+        logs.append(log[:logged])
+    virtual.log = np.concatenate(logs)
+    virtual.counters = {"rounds": longest, "messages": messages}
+
+
+def _groups(virtual: Virtual) -> list[IndexArray]:
+    """The free units group by group: what one does depends on no rate of another."""
     moving = np.flatnonzero(virtual.free)
-    rows = len(moving) * min(most_rounds, LOGGED_ROUNDS) if keep_log else 0
-    virtual.log = np.zeros((rows, virtual.positions.shape[1] + 1))
-    rounds, messages, logged = relax(
-        graph.offsets,
-        graph.neighbours,
-        virtual.weights,
-        moving,
-        virtual.positions,
-        pace,
-        threshold,
-        most_rounds,
-        virtual.free,
-        virtual.log,
-    )
-    virtual.log = virtual.log[:logged]
-    virtual.counters = {"rounds": rounds, "messages": messages}
-    if rounds < 0:
-        raise NoEndError(f"the springs are not at rest after {most_rounds} rounds; max_rounds allows more")
+    moving = moving[np.argsort(virtual.group[moving], kind="stable")]
+    return np.split(moving, np.flatnonzero(np.diff(virtual.group[moving])) + 1) if len(moving) else []
 
 
 def clusters(virtual: Virtual) -> int:

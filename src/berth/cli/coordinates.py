@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,14 +10,15 @@ import typer
 from rich.markup import escape
 
 from berth.cli.arguments import AsJson, ProblemFile
+from berth.cli.coordinates_on_spark import ProbeCounts, locate_on_spark
 from berth.cli.output import err, number, out, plain_table, print_json
+from berth.cli.spark_options import Configuration, Master
 from berth.files import check_writable, write_text
 from berth.files.document import read_document
 from berth.files.problem_file import network_from
 from berth.model import BadInput, Network
 
 if TYPE_CHECKING:
-    from berth.files.probes import Probes
     from berth.space.locate import Located
     from berth.space.options import VivaldiOptions
 
@@ -25,6 +27,8 @@ EPILOG = """Examples:
   berth coordinates problem.yaml --out located.yaml
 
   berth coordinates problem.yaml --out located.json --probes probes.csv --height --json
+
+  berth coordinates problem.yaml --out located.json --probes probes/ --spark --master 'local[8]'
 
 The same problem, probes, options and seed give the same coordinates.
 """
@@ -64,21 +68,30 @@ def coordinates(
     refine: Annotated[
         bool, typer.Option(help="Room to unfold first, least absolute errors after; without, Vivaldi alone.")
     ] = True,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Compute on Spark: for more probes than one machine can hold.")
+    ] = False,
+    master: Master = None,
+    configuration: Configuration = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute network coordinates from delays, and write them into a problem."""
+    if not spark and (configuration or (master and "BERTH_MASTER" not in os.environ)):
+        raise BadInput(["--master and --conf go with --spark"])
     options = _options(dimensions=dimensions, height=height, neighbours=neighbours, refine=refine)
     document = read_document(problem)
     network = network_from(document)
     check_writable(target)
     # compiled code takes its time to load: only who wants coordinates pays for it
-    from berth.files.probes import read_probes
     from berth.files.with_coordinates import document_text, with_coordinates
-    from berth.space.locate import locate
 
-    measured = read_probes(probes, network.index) if probes else None
-    pairs = None if measured is None else (measured.senders, measured.receivers, measured.delay_ms)
-    located = locate(network, pairs, options, seed, MOST_LISTED if as_json else MOST_SHOWN)
+    most_listed = MOST_LISTED if as_json else MOST_SHOWN
+    if spark:
+        located, measured = locate_on_spark(
+            network, probes or [], options, seed, most_listed, target.parent, master, configuration
+        )
+    else:
+        located, measured = _located(network, probes or [], options, seed, most_listed)
     found = located.coordinates
     if found.errors is None:
         raise BadInput([f"{problem}: no delay between any two nodes: it needs links, a matrix or --probes"])
@@ -103,7 +116,22 @@ def _options(**given: Any) -> VivaldiOptions:
         raise BadInput([f"--{error}"]) from None
 
 
-def _document(network: Network, located: Located, probes: Probes | None) -> dict[str, Any]:
+def _located(
+    network: Network, probes: list[Path], options: VivaldiOptions, seed: int, most_listed: int
+) -> tuple[Located, ProbeCounts | None]:
+    """Compute here."""
+    from berth.files.probes import read_probes
+    from berth.space.locate import locate
+
+    if not probes:
+        return locate(network, None, options, seed, most_listed), None
+    measured = read_probes(probes, network.index)
+    pairs = measured.senders, measured.receivers, measured.delay_ms
+    counts = ProbeCounts(measured.records, len(measured.delay_ms), measured.rejected)
+    return locate(network, pairs, options, seed, most_listed), counts
+
+
+def _document(network: Network, located: Located, probes: ProbeCounts | None) -> dict[str, Any]:
     found, estimates = located.coordinates, located.estimates
     names = [node.name for node in network.nodes]
     ends = estimates.senders.tolist(), estimates.receivers.tolist()
@@ -130,12 +158,12 @@ def _document(network: Network, located: Located, probes: Probes | None) -> dict
     }
 
 
-def _probes_document(probes: Probes) -> dict[str, Any]:
+def _probes_document(probes: ProbeCounts) -> dict[str, Any]:
     rejected = dict(probes.rejected)
-    return {"records": probes.records, "pairs": len(probes.delay_ms), "rejected": rejected}
+    return {"records": probes.records, "pairs": probes.pairs, "rejected": rejected}
 
 
-def _print(network: Network, located: Located, probes: Probes | None) -> None:
+def _print(network: Network, located: Located, probes: ProbeCounts | None) -> None:
     found = located.coordinates
     assert found.errors is not None
     errors = found.errors.as_trace()
@@ -160,12 +188,12 @@ def _print(network: Network, located: Located, probes: Probes | None) -> None:
     _print_estimates(network, located)
 
 
-def _print_samples(located: Located, probes: Probes | None) -> None:
+def _print_samples(located: Located, probes: ProbeCounts | None) -> None:
     if located.rejected:
         out.print(f"[yellow]{located.rejected:,} delays make no sense and were left out[/]")
     if probes is None:
         return
-    out.print(f"{probes.records:,} probes read, of {len(probes.delay_ms):,} pairs")
+    out.print(f"{probes.records:,} probes read, of {probes.pairs:,} pairs")
     for reason, count in probes.rejected.items():
         out.print(f"  [yellow]{count:,} left out:[/] {escape(reason)}")
 

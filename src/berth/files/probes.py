@@ -20,8 +20,8 @@ from berth.model import BadInput
 
 LONGEST_MS = 86_400_000.0
 """A round trip of more than a day is none."""
-_ENDS = ("from", "to")
-_MEASURE = "rtt_ms"
+ENDS = ("from", "to")
+MEASURE = "rtt_ms"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +51,12 @@ def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:
         BadInput: a file can't be read, or has not these columns.
     """
     tables, unreadable = [], 0
-    for file in [file for path in paths for file in _files(path)]:
+    for file in [file for path in paths for file in probe_files(path)]:
         table, bad = _table(file)
         tables.append(table)
         unreadable += bad
     rows = pd.concat(tables, ignore_index=True) if tables else _frame([], [], [])
-    senders, receivers = (np.array([index.get(name, -1) for name in rows[end]], np.intp) for end in _ENDS)
+    senders, receivers = (np.array([index.get(name, -1) for name in rows[end]], np.intp) for end in ENDS)
     reasons = _reasons(rows, senders, receivers)
     rejected = {**({"unreadable": unreadable} if unreadable else {}), **reasons[reasons != ""].value_counts()}
     good = (reasons == "").to_numpy()
@@ -64,7 +64,7 @@ def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:
         {
             "first": np.minimum(senders, receivers)[good],
             "second": np.maximum(senders, receivers)[good],
-            "rtt": rows[_MEASURE].to_numpy(np.float64)[good],
+            "rtt": rows[MEASURE].to_numpy(np.float64)[good],
         }
     )
     typical = pairs.groupby(["first", "second"], as_index=False, sort=True)["rtt"].median()
@@ -79,20 +79,20 @@ def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:
 
 def _reasons(rows: pd.DataFrame, senders: NDArray[np.intp], receivers: NDArray[np.intp]) -> pd.Series:
     """What is wrong with every row; empty where nothing is."""
-    rtt = rows[_MEASURE].to_numpy(np.float64)
-    nameless = rows[_ENDS[0]].isna() | rows[_ENDS[1]].isna()
+    rtt = rows[MEASURE].to_numpy(np.float64)
+    nameless = rows[ENDS[0]].isna() | rows[ENDS[1]].isna()
     conditions = {
         "no name in from or to": nameless.to_numpy(bool),
         "no node of the problem": (senders < 0) | (receivers < 0),
         "from a node to itself": senders == receivers,
-        f"{_MEASURE} is no number": np.isnan(rtt),
-        f"{_MEASURE} is not above 0": rtt <= 0,
-        f"{_MEASURE} is more than a day": rtt > LONGEST_MS,
+        f"{MEASURE} is no number": np.isnan(rtt),
+        f"{MEASURE} is not above 0": rtt <= 0,
+        f"{MEASURE} is more than a day": rtt > LONGEST_MS,
     }
     return pd.Series(np.select(list(conditions.values()), list(conditions), default=""), dtype=object)
 
 
-def _files(path: Path) -> Iterator[Path]:
+def probe_files(path: Path) -> Iterator[Path]:
     """The files of a table, sorted; names with `.` or `_` first are no data."""
     if not path.exists():
         raise BadInput([f"{path}: no such file or folder"])
@@ -117,7 +117,7 @@ def _table(file: Path) -> tuple[pd.DataFrame, int]:
     try:
         if name.endswith(".csv"):
             return _from_csv(file)
-        if _begins_as_parquet(file):
+        if begins_as_parquet(file):
             return _from_parquet(file), 0
         return _from_lines(file)
     except (OSError, EOFError, UnicodeDecodeError, pa.ArrowException) as error:
@@ -125,7 +125,8 @@ def _table(file: Path) -> tuple[pd.DataFrame, int]:
         raise BadInput([f"{file}: can't be read: {reason.lower()}"]) from None
 
 
-def _begins_as_parquet(file: Path) -> bool:
+def begins_as_parquet(file: Path) -> bool:
+    """Whether a file is Parquet, whatever its name."""
     with file.open("rb") as stream:
         return stream.read(4) == b"PAR1"
 
@@ -138,7 +139,7 @@ def _from_csv(file: Path) -> tuple[pd.DataFrame, int]:
         bad += 1
         return "skip"
 
-    names = {name: pa.string() for name in (*_ENDS, _MEASURE)}
+    names = {name: pa.string() for name in (*ENDS, MEASURE)}
     try:
         table = csv.read_csv(
             str(file),
@@ -148,20 +149,20 @@ def _from_csv(file: Path) -> tuple[pd.DataFrame, int]:
             ),
         )
     except KeyError:
-        raise _without_columns(file) from None
+        raise without_columns(file) from None
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
-            raise _without_columns(file) from None
+            raise without_columns(file) from None
         raise
     return _frame(*(table.column(name).to_pandas() for name in names)), bad
 
 
 def _from_parquet(file: Path) -> pd.DataFrame:
     there = parquet.ParquetFile(file).schema_arrow.names
-    if not set(there).issuperset((*_ENDS, _MEASURE)):
-        raise _without_columns(file)
-    table = parquet.ParquetFile(file).read(columns=[*_ENDS, _MEASURE])
-    return _frame(*(table.column(name).to_pandas() for name in (*_ENDS, _MEASURE)))
+    if not set(there).issuperset((*ENDS, MEASURE)):
+        raise without_columns(file)
+    table = parquet.ParquetFile(file).read(columns=[*ENDS, MEASURE])
+    return _frame(*(table.column(name).to_pandas() for name in (*ENDS, MEASURE)))
 
 
 def _from_lines(file: Path) -> tuple[pd.DataFrame, int]:
@@ -175,9 +176,9 @@ def _from_lines(file: Path) -> tuple[pd.DataFrame, int]:
             if record is None:
                 bad += 1
                 continue
-            for column, name in zip(columns, _ENDS, strict=False):
+            for column, name in zip(columns, ENDS, strict=False):
                 column.append(record.get(name))
-            columns[2].append(_number(record.get(_MEASURE)))
+            columns[2].append(_number(record.get(MEASURE)))
     return _frame(*columns), bad
 
 
@@ -206,8 +207,9 @@ def _frame(senders: Any, receivers: Any, values: Any) -> pd.DataFrame:
         for column in (senders, receivers)
     ]
     measure = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").astype(np.float64)
-    return pd.DataFrame({_ENDS[0]: ends[0], _ENDS[1]: ends[1], _MEASURE: measure})
+    return pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1], MEASURE: measure})
 
 
-def _without_columns(file: Path) -> BadInput:
-    return BadInput([f"{file}: needs the columns from, to and {_MEASURE}"])
+def without_columns(file: Path) -> BadInput:
+    """What is said of a file that is no table of probes."""
+    return BadInput([f"{file}: needs the columns from, to and {MEASURE}"])

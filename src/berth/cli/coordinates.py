@@ -104,7 +104,7 @@ def coordinates(
         print_json({"problem": document["name"], **_document(network, located, measured), "seed": seed})
     else:
         _print(network, located, measured)
-    err.print(f"problem written to {target}", markup=False)
+    err.print(f"problem written to {target}", markup=False, soft_wrap=True)
 
 
 def _options(**given: Any) -> VivaldiOptions:

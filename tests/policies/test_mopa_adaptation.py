@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import berth
 from berth.files import plan_from, problem_from
-from berth.model import Network, Operator, Stream
+from berth.model import Network, Node, Operator, Problem, Stream
 from tests.oracle.problems import previous_plans, solvable_problems
 from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of, redrawn
 
@@ -54,6 +54,33 @@ def test_new_rates(seed: int, policy: str, refine: bool) -> None:
         stayed = berth.evaluate(changed, before).metrics
         key = "network_usage_bytes" if policy == "mopa" else "elastic_energy"
         assert after.metrics[key] <= stayed[key] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_nobody_migrates_to_a_node_that_hosts_nothing(policy: str) -> None:
+    """The place moves past sensors, the only host near it stays the same one."""
+    rng = np.random.default_rng(0)
+    pins = [(0.0, 0.0), (100.0, 0.0), (50.0, 80.0)]
+    around = (np.array([50.0, 25.0]) + rng.normal(0, 4, (60, 2))).tolist()
+    nodes = [Node(f"n{k}", coordinates=place) for k, place in enumerate([*pins, (50.0, 26.0)])]
+    sensors = [Node(f"s{k}", coordinates=tuple(place), hosts=False) for k, place in enumerate(around)]
+    network = Network((*nodes, *sensors))
+
+    def problem(rate: float) -> Problem:
+        operators = [
+            Operator("first", candidates=("n0",), emits_bytes_per_s=rate),
+            Operator("second", candidates=("n1",), emits_bytes_per_s=1000),
+            Operator("free", selectivity=0.5),
+            Operator("sink", candidates=("n2",)),
+        ]
+        streams = [Stream("first", "free"), Stream("second", "free"), Stream("free", "sink")]
+        return problem_of(network, operators, streams)
+
+    before = berth.solve(problem(1000), policy, refine=False)
+    after = berth.solve(problem(1200), policy, refine=False, previous=before, migration="eager")
+    assert after.trace["positions"] != before.trace["positions"]
+    assert before.assignment["app/free"] == after.assignment["app/free"] == "n3"
+    assert after.trace["migrations"] == 0
 
 
 def test_adapting_costs_less_than_starting_again() -> None:

@@ -1,5 +1,7 @@
 """Refinement: what is measured, remembered and gained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,32 @@ def test_a_node_that_coordinates_misjudge() -> None:
     assert plan.trace["probes"] == plan.trace["messages"] == 2
     pairs = sorted(tuple(entry[:2]) for entry in plan.trace["measured"])
     assert pairs == [("n0", "n2"), ("n2", "n3")]
+
+
+@pytest.mark.parametrize("crowd", ["hosting nothing", "full"])
+def test_a_crowd_that_takes_nothing(crowd: str) -> None:
+    """Eighty nodes nearer than n2 take no operator: n2 is found as if they weren't there."""
+    alone = hidden_shortcut()
+    rng = np.random.default_rng(0)
+    around = (np.array([5.0, 0.0]) + rng.uniform(-0.1, 0.1, (80, 2))).tolist()
+    others = tuple(
+        Node(f"c{k}", coordinates=tuple(place), hosts=crowd == "full", capacity={"cpu": 0.0})
+        for k, place in enumerate(around)
+    )
+    room = {"n1": 9.0, "n2": 9.0}
+    nodes = tuple(replace(node, capacity={"cpu": room.get(node.name, 0.0)}) for node in alone.network.nodes)
+    delays = np.full((85, 85), 50.0)
+    delays[:5, :5] = alone.network.table.delay_ms
+    np.fill_diagonal(delays, 0.0)
+    network = Network((*nodes, *others), matrices={"delay_ms": delays})
+    operators = [
+        Operator("source", candidates=("n0",), emits_bytes_per_s=100),
+        Operator("free", demand={"cpu": 1.0}),
+        Operator("sink", candidates=("n3",)),
+    ]
+    problem = problem_of(network, operators, [Stream("source", "free"), Stream("free", "sink")])
+    assert berth.solve(problem, "mopa", refine=False).assignment["app/free"] == "n1"
+    assert berth.solve(problem, "mopa").assignment["app/free"] == "n2"
 
 
 def test_no_more_nodes_than_allowed() -> None:

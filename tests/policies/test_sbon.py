@@ -124,6 +124,27 @@ def test_least_loaded_of_the_nearest() -> None:
     assert {node for name, node in berth.solve(problem, "sbon").assignment.items()} == {"n4"}
 
 
+@pytest.mark.parametrize("full", [False, True])
+def test_least_loaded_of_the_nearest_with_room(full: bool) -> None:
+    """The three nearest nodes take nothing: the three behind them share what comes."""
+    line = Network(
+        tuple(
+            Node(
+                f"n{k}",
+                coordinates=(float(k),),
+                hosts=full or k == 0 or k > 3,
+                capacity={"cpu": 9.0 * (k > 3)},
+            )
+            for k in range(9)
+        )
+    )
+    pinned = [Operator("source", candidates=("n0",), emits_bytes_per_s=100)]
+    operators = [*pinned, *(Operator(name, demand={"cpu": 1}) for name in "abc")]
+    problem = problem_of(line, operators, [Stream("source", name) for name in "abc"])
+    plan = berth.solve(problem, "sbon", mapping="least-loaded")
+    assert [plan.assignment[f"app/{name}"] for name in "abc"] == ["n4", "n5", "n6"]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "line"),
     [

@@ -88,6 +88,22 @@ def test_nearest_of_many_points(given_nodes: Nodes, points: int, count: int) -> 
 
 
 @usual
+@given(nodes, st.integers(0, 30), st.sampled_from([0.0, 0.02, 0.3, 1.0]))
+def test_nearest_with_room_of_many_points(given_nodes: Nodes, count: int, share: float) -> None:
+    """Every row has a demand of its own: who is full for one has room for another."""
+    room = np.where(given_nodes.random.random((len(given_nodes.positions), 2)) < share, 2.0, 1.0)
+    demands = np.array([[2.0, 0.0], [1.0, 2.0], [3.0, 0.0]])
+    rows = np.array([given_nodes.some_point() for _ in demands])
+    numbers, distances = given_nodes.index.nearest_many(rows, count, room, demands)
+    for row, (point, demand) in enumerate(zip(rows, demands, strict=True)):
+        order, away = given_nodes.by_distance(point)
+        fits = (room[order] >= demand).all(axis=1)
+        expected = order[fits][:count].tolist()
+        assert numbers[row].tolist() == expected + [-1] * (count - len(expected))
+        assert distances[row, : len(expected)].tolist() == away[fits][:count].tolist()
+
+
+@usual
 @given(nodes, st.sampled_from([0.0, 0.02, 0.3, 1.0]))
 def test_nearest_that_is_accepted(given_nodes: Nodes, share: float) -> None:
     free = given_nodes.random.random(len(given_nodes.positions)) < share
@@ -182,6 +198,7 @@ def test_one_node_and_none() -> None:
         (lambda: SpaceIndex([[1.0]]).nearest([1.0, 2.0], 1), "point"),
         (lambda: SpaceIndex([[1.0]]).nearest([np.nan], 1), "point"),
         (lambda: SpaceIndex([[1.0]]).nearest_many([[1.0, 2.0]], 1), "points"),
+        (lambda: SpaceIndex([[1.0]]).nearest_many([[1.0]], 1, np.ones((2, 1)), np.ones((1, 1))), "room"),
     ],
 )
 def test_what_can_not_be_asked(wrong: Callable[[], object], message: str) -> None:

@@ -65,12 +65,25 @@ class SpaceIndex:
         """The `count` nearest nodes, or all if there are fewer, and their distances."""
         return nearest_points(self.tree, self._point(point), count)
 
-    def nearest_many(self, points: ArrayLike, count: int) -> tuple[IndexArray, FloatArray]:
-        """The same for every row of `points`; rows end with -1 at distance infinity if nodes are fewer."""
+    def nearest_many(
+        self,
+        points: ArrayLike,
+        count: int,
+        room: FloatArray | None = None,
+        demands: FloatArray | None = None,
+    ) -> tuple[IndexArray, FloatArray]:
+        """The same for every row of `points`; rows end with -1 at distance infinity if nodes are fewer.
+
+        With room [nodes, resources], of the nodes that have it for the row's demand [points, resources].
+        """
         rows = np.ascontiguousarray(points, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.dimensions or np.isnan(rows).any():
             raise ValueError(f"points: need rows of {self.dimensions} numbers, got shape {rows.shape}")
-        return nearest_of_many(self.tree, rows, max(count, 0))
+        if room is None or demands is None:
+            room, demands = np.zeros((0, 0)), np.zeros((len(rows), 0))
+        elif len(demands) != len(rows) or room.shape != (self._size, demands.shape[1]):
+            raise ValueError(f"room: shapes {room.shape} and {demands.shape} don't fit {len(rows)} points")
+        return nearest_of_many(self.tree, rows, max(count, 0), room, demands)
 
     def nearest_where(self, point: ArrayLike, accepted: Callable[[IndexArray], BoolArray]) -> int:
         """The nearest node that is accepted; -1: none is.

@@ -61,6 +61,14 @@ def _push_children(
 @njit(cache=True)
 def nearest_points(tree: Tree, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
     """The numbers and distances of the `count` nearest, sorted by distance and number."""
+    return nearest_points_with_room(tree, point, count, np.empty((0, 0)), np.empty(0))
+
+
+@njit(cache=True)
+def nearest_points_with_room(
+    tree: Tree, point: FloatArray, count: int, room: FloatArray, demand: FloatArray
+) -> tuple[IndexArray, FloatArray]:
+    """The same of those that have room for a demand of every resource; room is by the points' own numbers."""
     count = min(count, len(tree.numbers))
     numbers, distances = np.empty(max(count, 0), dtype=np.int64), np.empty(max(count, 0))
     if count <= 0:
@@ -79,25 +87,29 @@ def nearest_points(tree: Tree, point: FloatArray, count: int) -> tuple[IndexArra
         for place in range(tree.start[part], tree.stop[part]):
             distance = distance_to(tree.points, place, point) + tree.heights[place]
             number = tree.numbers[place]
+            if not _fits(room, number, demand):
+                continue
             if found < count:
                 _rise(numbers, distances, found, number, distance)
                 found += 1
             elif distance < distances[0] or (distance == distances[0] and number < numbers[0]):
                 _sink(numbers, distances, count, number, distance)
-    for left in range(count - 1, 0, -1):
+    for left in range(found - 1, 0, -1):
         number, distance = numbers[left], distances[left]
         numbers[left], distances[left] = numbers[0], distances[0]
         _sink(numbers, distances, left, number, distance)
-    return numbers, distances
+    return numbers[:found], distances[:found]
 
 
 @njit(cache=True)
-def nearest_of_many(tree: Tree, points: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
-    """The same for every row of `points`; where there are fewer, a row ends with -1 and infinity."""
+def nearest_of_many(
+    tree: Tree, points: FloatArray, count: int, room: FloatArray, demands: FloatArray
+) -> tuple[IndexArray, FloatArray]:
+    """The same for every row of `points` and `demands`; with fewer found, a row ends with -1 and infinity."""
     numbers = np.full((len(points), count), -1, dtype=np.int64)
     distances = np.full((len(points), count), np.inf)
     for row in range(len(points)):
-        found, away = nearest_points(tree, points[row], count)
+        found, away = nearest_points_with_room(tree, points[row], count, room, demands[row])
         for place in range(len(found)):
             numbers[row, place], distances[row, place] = found[place], away[place]
     return numbers, distances

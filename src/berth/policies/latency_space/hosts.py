@@ -16,9 +16,6 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
-NEAR = 16
-"""As many of the nearest nodes are looked at first."""
-
 
 class NoHostError(Exception):
     """A unit that no node can take; its text is the reason."""
@@ -39,6 +36,7 @@ class Hosts:
         self._problem = problem
         self._graph = graph
         self._space = space
+        self._index = facts.index(space)
         self.hosting = facts.hosts
         self.middle = facts.middle(space)
         needs = needs_of(problem, graph, most)
@@ -99,20 +97,34 @@ class Hosts:
             reached &= ~np.isnan(self._delays[other, nodes])
         return reached
 
-    def near(self, unit: int, place: FloatArray, count: int = NEAR) -> IndexArray:
-        """The nearest nodes to a place, of those that may ever host the unit (rooms aside)."""
-        allowed = self._graph.allowed[unit]
-        if allowed is None:
-            return np.asarray(self._space.index.nearest(place, count)[0], dtype=np.intp)
-        square = ((self._space.coordinates.positions[allowed] - place) ** 2).sum(axis=1)
-        return np.asarray(allowed[np.argsort(square, kind="stable")[:count]])
+    def near(self, units: IndexArray, places: FloatArray, count: int) -> IndexArray:
+        """The nearest nodes to each unit's place that may host it and have room; -1 behind the last.
+
+        Streams aside: whether nodes reach the unit's neighbours is not looked at.
+        """
+        allowed = [self._graph.allowed[unit] for unit in units.tolist()]
+        found, _ = self._index.nearest_many(places, count, self.room, self.demand[units])
+        near = np.asarray(found, dtype=np.intp)
+        for row, unit in enumerate(units.tolist()):
+            nodes = allowed[row]
+            if nodes is not None:
+                nodes = self._by_distance(nodes[self.fits(unit, nodes)], places[row])[:count]
+                near[row] = -1
+                near[row, : len(nodes)] = nodes
+        return near
 
     def least_loaded(self, unit: int, place: FloatArray, count: int) -> int:
         """Of the nearest nodes with room the one with the fewest units, the nearest of these; -1: none."""
-        nodes = self.near(unit, place, count)
-        nodes = nodes[self.fits(unit, nodes) & self.reaches(unit, nodes)]
-        loads = [int((self.node == node).sum()) for node in nodes.tolist()]
-        return int(nodes[np.argmin(loads)]) if loads else -1
+        asked = count
+        while True:
+            near = self.near(np.array([unit]), place[None], asked)[0]
+            nodes = near[near >= 0]
+            reached = nodes[self.reaches(unit, nodes)][:count]
+            if len(reached) == count or len(nodes) < asked:
+                break
+            asked *= 4
+        loads = [int((self.node == node).sum()) for node in reached.tolist()]
+        return int(reached[np.argmin(loads)]) if loads else -1
 
     def nearest(self, unit: int, place: FloatArray) -> int:
         """The nearest node that takes a unit; one that doesn't reach its neighbours only if no other does.
@@ -135,7 +147,12 @@ class Hosts:
     def _nearest_where(self, unit: int, place: FloatArray, accepted: object) -> int:
         allowed = self._graph.allowed[unit]
         if allowed is None:
-            return self._space.index.nearest_where(place, accepted)  # type: ignore[arg-type]
-        nodes = self.near(unit, place, len(allowed))
+            return self._index.nearest_where(place, accepted)  # type: ignore[arg-type]
+        nodes = self._by_distance(allowed, place)
         fitting = np.flatnonzero(accepted(nodes))  # type: ignore[operator]
         return int(nodes[fitting[0]]) if len(fitting) else -1
+
+    def _by_distance(self, nodes: IndexArray, place: FloatArray) -> IndexArray:
+        coordinates = self._space.coordinates
+        apart = np.sqrt(((coordinates.positions[nodes] - place) ** 2).sum(axis=1))
+        return np.asarray(nodes[np.argsort(apart + coordinates.heights[nodes], kind="stable")])

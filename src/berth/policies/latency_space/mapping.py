@@ -41,7 +41,7 @@ def map_to_nodes(
         return
     simple = hosts.unlimited and least_loaded_of == 1
     if simple and free[units].all() and all(graph.allowed[unit] is None for unit in units.tolist()):
-        _map_at_once(hosts, space, positions, units)
+        _map_at_once(hosts, positions, units)
         return
     traffic = np.bincount(np.repeat(np.arange(len(graph)), np.diff(graph.offsets)), graph.weights, len(graph))
     choices = [graph.allowed[unit] for unit in units.tolist()]
@@ -58,12 +58,10 @@ def map_to_nodes(
         _map_in_order(hosts, graph, space, positions, free, by_size, least_loaded_of)
 
 
-def _map_at_once(hosts: Hosts, space: Space, positions: FloatArray, units: IndexArray) -> None:
+def _map_at_once(hosts: Hosts, positions: FloatArray, units: IndexArray) -> None:
     """The nearest node that hosts, for each unit; all have room."""
-    near, _ = space.index.nearest_many(positions[units], 1)
-    for unit, node in zip(units.tolist(), near[:, 0].tolist(), strict=True):
-        if not hosts.hosting[node]:
-            node = hosts.nearest(unit, positions[unit])
+    near = hosts.near(units, positions[units], 1)[:, 0]
+    for unit, node in zip(units.tolist(), near.tolist(), strict=True):
         hosts.put(unit, node)
 
 

@@ -102,10 +102,17 @@ def eager_migrations(
     """How often units change their host if each follows its virtual place at once, up to the mapping."""
     present = prior.ran.copy()
     count = 0
-    for row in virtual.log:
-        unit = int(row[0])
-        node = int(hosts.near(unit, row[1:], 1)[0])
-        count += int(present[unit] >= 0 and node != present[unit])
-        present[unit] = node
+    owner = virtual.log[:, 0].astype(np.intp)
+    for unit in np.unique(owner).tolist():
+        places = virtual.log[owner == unit, 1:]
+        node = int(hosts.node[unit])
+        hosts.take(unit)
+        nodes = hosts.near(np.full(len(places), unit), places, 1)[:, 0]
+        hosts.put(unit, node)
+        # Where no node takes it, it stays.
+        nodes = nodes[nodes >= 0]
+        way = nodes if present[unit] < 0 else np.concatenate([present[unit : unit + 1], nodes])
+        count += int((way[1:] != way[:-1]).sum())
+        present[unit] = way[-1] if len(way) else -1
     free = (graph.fixed < 0) & (present >= 0)
     return count + int((mapped[free] != present[free]).sum())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Occupied
 from berth.model import Network
+from berth.space.index import SpaceIndex
 from berth.space.network_space import Space, space_of
 
 FloatArray = NDArray[np.float64]
@@ -37,6 +38,7 @@ class NetworkFacts:
         self._rooms: dict[tuple[object, ...], FloatArray] = {}
         self.spaces: dict[int, Space] = {}
         self._complete: bool | None = None
+        self._indices: WeakKeyDictionary[Space, SpaceIndex] = WeakKeyDictionary()
         self._middles: WeakKeyDictionary[Space, FloatArray] = WeakKeyDictionary()
         self._residuals: WeakKeyDictionary[Space, FloatArray] = WeakKeyDictionary()
 
@@ -54,6 +56,15 @@ class NetworkFacts:
             dense = isinstance(connected, np.ndarray) and bool(connected.all())
             self._complete = dense or not space.computed
         return self._complete
+
+    def index(self, space: Space) -> SpaceIndex:
+        """The nodes that host, by place: among many that don't, the nearest ones would be of no use."""
+        if self.hosting_count == len(self._nodes):
+            return space.index
+        if space not in self._indices:
+            places = np.where(self.hosts[:, None], space.coordinates.positions, np.nan)
+            self._indices[space] = SpaceIndex(places, space.coordinates.heights)
+        return self._indices[space]
 
     def middle(self, space: Space) -> FloatArray:
         """The middle of the nodes that host: a place for what hangs together with nothing pinned."""

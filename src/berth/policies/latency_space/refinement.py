@@ -167,13 +167,13 @@ class Refinement:
         return LOOKED_AT_IN_POOR_SPACES if poor else LOOKED_AT
 
     def _near(self, units: IndexArray, count: int) -> IndexArray:
-        """The nearest nodes to each unit's place, -1 behind the last."""
-        if all(self.graph.allowed[unit] is None for unit in units.tolist()):
-            return np.asarray(self.space.index.nearest_many(self.positions[units], count)[0], dtype=np.intp)
-        near = np.full((len(units), count), -1, dtype=np.intp)
-        for row, unit in enumerate(units.tolist()):
-            found = self.hosts.near(unit, self.positions[unit], count)
-            near[row, : len(found)] = found
+        """The nearest nodes to each place that take the unit once all these have left; -1 behind the last."""
+        hosts = self.hosts
+        here = hosts.node[units]
+        left = hosts.room[here]
+        np.add.at(hosts.room, here, hosts.demand[units])
+        near = hosts.near(units, self.positions[units], count)
+        hosts.room[here] = left
         return near
 
     def _known(self, nodes: IndexArray, here: IndexArray, there: IndexArray) -> BoolArray:

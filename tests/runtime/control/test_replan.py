@@ -324,6 +324,20 @@ def test_a_dead_node_is_left_even_while_rates_are_unknown() -> None:
     assert found.plan.assignment["app/work"] != "paris"
 
 
+def test_what_no_dead_node_has_stays_while_rates_are_unknown() -> None:
+    """A better response time is no reason to move it: that is not what was asked for."""
+    problem = with_objective(chain(rate=None), network_usage=1.0)
+    (application,) = problem.applications
+    free = (Operator("early", demand={"cpu": 1.0}), Operator("late", demand={"cpu": 1.0}))
+    application = replace(application, operators=(*application.operators, *free))
+    problem = replace(problem, applications=(application,))
+    plan = Plan({**work_on("paris").assignment, "app/early": "paris", "app/late": "rome"})
+    found = next_plan(problem, plan, {"paris"}, Terms())
+    assert found.plan is not None
+    assert found.plan.assignment["app/late"] == "rome"
+    assert "paris" not in found.plan.assignment.values()
+
+
 def test_other_applications_of_the_problem_stay() -> None:
     """Their demand counts, but nobody moves them."""
     problem = hub({"rome": 1.0, "paris": 2.0})

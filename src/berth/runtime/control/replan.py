@@ -129,14 +129,19 @@ def next_plan(
     homeless = homeless_operators(alive)
     if homeless:
         return Replan(None, _why_homeless(homeless, dead), "infeasible", forced)
+    best: Offer | None = None
     if any(goal_mistakes(problem)):
         if not forced:
             return Replan(current, _named(streams_without_rate(problem), "still no rate"), forced=forced)
-        # anywhere is better than on a dead node
+        # anywhere is better than on a dead node; for the others nothing is known to be better
         alive = replace(alive, objective=_without_rates(alive), objective_bounds={})
         yardstick = Yardstick.of(alive)
-    stand = Standpoint(alive, current, terms, yardstick, forced)
-    found, best = _Search(stand, with_operators_kept(alive, current, kept), kept).run()
+        alone = kept | _unharmed(current, forced)
+        stand = Standpoint(alive, current, terms, yardstick, forced)
+        found, best = _Search(stand, with_operators_kept(alive, current, alone), alone).run()
+    if best is None:
+        stand = Standpoint(alive, current, terms, yardstick, forced)
+        found, best = _Search(stand, with_operators_kept(alive, current, kept), kept).run()
     if best is None:
         return Replan(None, found.reason or "no plan was found", found.status, forced)
     plan = _judged(stand, best.plan)
@@ -261,6 +266,12 @@ def _notes(kept: frozenset[str], forced: frozenset[str], current: Plan) -> list[
         for name in sorted(forced)
         if name.partition("#")[0] in kept
     ]
+
+
+def _unharmed(current: Plan, forced: frozenset[str]) -> frozenset[str]:
+    """The operators that have no instance on a dead node."""
+    harmed = {name.partition("#")[0] for name in forced}
+    return frozenset(name.partition("#")[0] for name in current.assignment) - harmed
 
 
 def _why_homeless(homeless: Mapping[str, tuple[str, ...] | None], dead: Collection[str]) -> str:

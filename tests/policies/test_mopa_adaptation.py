@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import berth
 from berth.files import plan_from, problem_from
-from berth.model import Network, Node, Operator, Problem, Stream
+from berth.model import Network, Node, Operator, Problem, Stream, Together
 from tests.oracle.problems import previous_plans, solvable_problems
 from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of, redrawn
 
@@ -138,8 +138,74 @@ def test_a_node_is_gone(policy: str) -> None:
         matrix = problem.network.matrices["delay_ms"][np.ix_(keep, keep)]
         nodes = tuple(problem.network.nodes[k] for k in keep)
         network = Network(nodes, matrices={"delay_ms": matrix})
-    after = berth.solve(replace(problem, network=network), policy, previous=before)
-    assert after.status == "feasible"
+    for migration in ("lazy", "eager"):
+        after = berth.solve(
+            replace(problem, network=network), policy, previous=before, migration=migration, refine=False
+        )
+        assert after.status == "feasible"
+        assert after.trace["migrations"] >= after.metrics["moved_instances"] > 0
+        assert migration == "eager" or after.trace["migrations"] == after.metrics["moved_instances"]
+
+
+def test_all_instances_of_a_group_migrate() -> None:
+    """Three operators that must be together leave a node that hosts nothing any more."""
+    group = ("a", "b", "c")
+    operators = [
+        Operator("source", candidates=("n0",), emits_bytes_per_s=100),
+        *(Operator(name) for name in group),
+    ]
+    problem = problem_of(NETWORK, operators, [Stream("source", name) for name in group])
+    application = replace(problem.applications[0], rules=(Together(group),))
+    nodes = tuple(replace(node, hosts=node.name != "n7") for node in NETWORK.nodes)
+    problem = replace(problem, applications=(application,), network=replace(NETWORK, nodes=nodes))
+    before = berth.Plan({"app/source": "n0", **{f"app/{name}": "n7" for name in group}})
+    for migration in ("lazy", "eager"):
+        after = berth.solve(problem, "mopa", previous=before, migration=migration)
+        assert after.metrics["moved_instances"] == 3
+        assert after.trace["migrations"] == 3
+
+
+FORK = np.array([[0.0, 0.0], [100.0, 0.0], [50.0, 1.0], [50.0, -2.0], [48.0, 3.0]])
+
+
+def fork(delays: np.ndarray, given: bool) -> Problem:
+    """A source at n0, a sink at n1 and three nodes between them that may host."""
+    nodes = tuple(
+        Node(f"n{k}", coordinates=tuple(place) if given else None) for k, place in enumerate(FORK.tolist())
+    )
+    operators = [
+        Operator("source", candidates=("n0",), emits_bytes_per_s=1000),
+        Operator("free", candidates=("n2", "n3", "n4")),
+        Operator("sink", candidates=("n1",)),
+    ]
+    network = Network(nodes, matrices={"delay_ms": delays})
+    return problem_of(network, operators, [Stream("source", "free"), Stream("free", "sink")])
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_link_is_gone(policy: str, refine: bool) -> None:
+    """Nobody stays where its streams can't go, nor goes back there, however near that is."""
+    delays = np.sqrt(((FORK[:, None] - FORK[None]) ** 2).sum(axis=2))
+    before = berth.solve(fork(delays, False), policy, refine=refine)
+    node = int(before.assignment["app/free"].removeprefix("n"))
+    broken = delays.copy()
+    broken[0, node] = broken[node, 0] = np.nan
+    after = berth.solve(fork(broken, False), policy, refine=refine, previous=before)
+    assert not after.violations
+    assert after.assignment["app/free"] != before.assignment["app/free"]
+
+
+def test_delays_of_running_streams_have_changed() -> None:
+    """Coordinates are given and stay; who chose a node by its delays sees that these have changed."""
+    delays = np.sqrt(((FORK[:, None] - FORK[None]) ** 2).sum(axis=2))
+    before = berth.solve(fork(delays, True), "mopa")
+    assert before.assignment["app/free"] == "n2"
+    slow = delays.copy()
+    slow[2, :2] = slow[:2, 2] = 500.0
+    after = berth.solve(fork(slow, True), "mopa", previous=before)
+    assert after.assignment["app/free"] == "n3"
+    assert 0 < after.trace["probes"] == after.trace["messages"]
 
 
 def test_a_node_is_full_now() -> None:

@@ -42,14 +42,23 @@ def hidden_shortcut() -> Problem:
 
 
 def test_a_node_that_coordinates_misjudge() -> None:
-    """n2 is found by two probes, to the source and to the sink; far n4 is not worth one."""
+    """n1 and n2 take two probes each, to the source and to the sink; far n4 is not worth one."""
     problem = hidden_shortcut()
     assert berth.solve(problem, "mopa", refine=False).assignment["app/free"] == "n1"
     plan = berth.solve(problem, "mopa")
     assert plan.assignment["app/free"] == "n2"
-    assert plan.trace["probes"] == plan.trace["messages"] == 2
+    assert plan.trace["probes"] == plan.trace["messages"] == 4
     pairs = sorted(tuple(entry[:2]) for entry in plan.trace["measured"])
-    assert pairs == [("n0", "n2"), ("n2", "n3")]
+    assert pairs == [("n0", "n1"), ("n0", "n2"), ("n1", "n3"), ("n2", "n3")]
+
+
+def test_streams_that_run_need_no_probe() -> None:
+    """At n1 by a previous plan, which has measured nothing: the delays there are known, those of n2 not."""
+    problem = hidden_shortcut()
+    before = berth.Plan({"app/source": "n0", "app/free": "n1", "app/sink": "n3"})
+    plan = berth.solve(problem, "mopa", previous=before)
+    assert plan.assignment["app/free"] == "n2"
+    assert plan.trace["probes"] == 2
 
 
 @pytest.mark.parametrize("crowd", ["hosting nothing", "full"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -27,11 +27,11 @@ class Prior:
     ran: IndexArray
     """The node on which each unit ran; -1: nowhere, or on one that is gone."""
     stays: BoolArray
-    """Whether it may stay there: the node hosts it and has room."""
+    """Whether it may stay there: the node hosts it, has room and reaches its neighbours."""
     places: FloatArray
     """Where it was in the space: its virtual place, or its node's."""
     changed: BoolArray
-    """Whether its streams or the places around it are not what they were."""
+    """Whether its streams, their delays or the places around it are not what they were."""
 
 
 def prior_of(setting: Setting, graph: UnitGraph, hosts: Hosts, space: Space) -> Prior | None:
@@ -46,24 +46,35 @@ def prior_of(setting: Setting, graph: UnitGraph, hosts: Hosts, space: Space) -> 
     free = graph.fixed < 0
     stays = np.zeros(len(graph), dtype=bool)
     for unit in np.flatnonzero(free & (ran >= 0)).tolist():
-        if hosts.fits(unit, ran[unit : unit + 1])[0]:
+        node = ran[unit : unit + 1]
+        if hosts.fits(unit, node)[0] and hosts.reaches(unit, node)[0]:
             hosts.put(unit, int(ran[unit]))
             stays[unit] = True
     places = np.where((ran >= 0)[:, None], space.coordinates.positions[ran], 0.0)
     changed = np.ones(len(graph), dtype=bool)
     recorded = _recorded(previous.trace)
     seen = _digests(setting, graph, space, ran)
-    for unit, (around, there) in seen.items():
-        name = setting.graph.names[graph.first[unit]]
-        place, old_around, old_there = recorded.get(name, (None, None, None))
-        if place is None or len(place) != places.shape[1] or there != old_there:
+    for unit, marks in seen.items():
+        place, old = recorded.get(setting.graph.names[graph.first[unit]], (None, marks))
+        if place is None or len(place) != places.shape[1] or marks.there != old.there:
             continue
         places[unit] = place
-        changed[unit] = around != old_around or not stays[unit]
+        changed[unit] = marks != old or not stays[unit]
     return Prior(ran, stays, places, changed & free)
 
 
-def _recorded(trace: Mapping[str, Any]) -> dict[str, tuple[list[float], int, int]]:
+class Marks(NamedTuple):
+    """Checksums of what a unit's place depends on."""
+
+    around: int
+    """Its streams, and the places of neighbours that are pinned."""
+    delays: int
+    """Between its node and its neighbours': streams tell when these change."""
+    there: int
+    """Its node's place."""
+
+
+def _recorded(trace: Mapping[str, Any]) -> dict[str, tuple[list[float], Marks]]:
     """What a plan's trace keeps of each unit; nothing that is not as this module writes it."""
     places, seen = trace.get("positions"), trace.get("seen")
     if not isinstance(places, Mapping) or not isinstance(seen, Mapping):
@@ -72,8 +83,8 @@ def _recorded(trace: Mapping[str, Any]) -> dict[str, tuple[list[float], int, int
     for name, place in places.items():
         marks = seen.get(name)
         numbers = isinstance(place, list) and all(isinstance(value, int | float) for value in place)
-        if numbers and np.isfinite(place).all() and isinstance(marks, list) and len(marks) == 2:
-            found[name] = (place, marks[0], marks[1])
+        if numbers and np.isfinite(place).all() and isinstance(marks, list) and len(marks) == 3:
+            found[name] = (place, Marks(*marks))
     return found
 
 
@@ -82,8 +93,7 @@ def record(
 ) -> dict[str, Any]:
     """What the next solve wants to know of this one, for the trace.
 
-    Every free unit's place, and checksums of what it depends on: streams and pinned neighbours' places, and
-    its own node's place.
+    Every free unit's place, and checksums of what it depends on.
     """
     names = setting.graph.names
     seen = _digests(setting, graph, space, nodes)
@@ -94,16 +104,18 @@ def record(
     }
 
 
-def _digests(
-    setting: Setting, graph: UnitGraph, space: Space, nodes: IndexArray
-) -> dict[int, tuple[int, int]]:
-    """Checksums for every unit that has a choice: of its neighbourhood, and of its node's place."""
+def _digests(setting: Setting, graph: UnitGraph, space: Space, nodes: IndexArray) -> dict[int, Marks]:
+    """Checksums for every unit that has a choice; a node that is not known counts as the first."""
     names, places = setting.graph.names, space.coordinates.positions
     fixed, offsets = graph.fixed, graph.offsets.tolist()
     neighbours = [names[number] for number in graph.first[graph.neighbours].tolist()]
     rates = np.stack([graph.forward, graph.backward], axis=1).tobytes()
     at_pin = np.where((fixed >= 0)[graph.neighbours, None], places[fixed[graph.neighbours]], 0.0).tobytes()
+    nodes = np.maximum(nodes, 0)
     at_node = places[nodes].tobytes()
+    owner = np.repeat(nodes, np.diff(graph.offsets))
+    table, there = setting.problem.network.table.delay_ms, nodes[graph.neighbours]
+    delays = np.stack([table[owner, there], table[there, owner]], axis=1).tobytes()
     of_rate, of_place = 16, 8 * places.shape[1]
     marks = {}
     for unit in np.flatnonzero(fixed < 0).tolist():
@@ -111,5 +123,9 @@ def _digests(
         around = crc32(" ".join(neighbours[start:stop]).encode())
         around = crc32(rates[start * of_rate : stop * of_rate], around)
         around = crc32(at_pin[start * of_place : stop * of_place], around)
-        marks[unit] = (around, crc32(at_node[unit * of_place : (unit + 1) * of_place]))
+        marks[unit] = Marks(
+            around,
+            crc32(delays[start * of_rate : stop * of_rate]),
+            crc32(at_node[unit * of_place : (unit + 1) * of_place]),
+        )
     return marks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.evaluation import Setting
 from berth.model import Problem
 from berth.policies.latency_space.adaptation import Prior
 from berth.policies.latency_space.graph import UnitGraph
@@ -42,10 +43,11 @@ def stay_if_little_gained(
         planned = hosts.node.copy()
         old = planned.copy()
         old[units] = prior.ran[units]
-        now, before = (
+        (broken, now), (broken_before, before) = (
             _usage(problem, graph, space, nodes, units, measured, squared) for nodes in (planned, old)
         )
-        if now < before * (1.0 - threshold) * (1.0 - 1e-12):
+        better = now < before * (1.0 - threshold) * (1.0 - 1e-12)
+        if broken < broken_before or (broken == broken_before and better):
             continue
         for unit in units.tolist():
             hosts.put(unit, int(prior.ran[unit]))
@@ -77,31 +79,31 @@ def _usage(
     units: IndexArray,
     measured: bool,
     squared: bool,
-) -> float:
-    """The usage of all streams of some units; those within them count twice, as for both plans."""
+) -> tuple[int, float]:
+    """Streams of some units that have no link, and the usage of the others; those within count twice."""
     inside = np.zeros(len(graph), dtype=bool)
     inside[units] = True
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.offsets))
     touched = inside[owner]
     here, there = nodes[owner[touched]], nodes[graph.neighbours[touched]]
-    if measured:
-        delays = problem.network.table.delay_ms
-        out, back = delays[here, there], delays[there, here]
-    else:
+    # Whether there is a link needs no probe, so that is looked at in any case.
+    delays = problem.network.table.delay_ms
+    out, back = delays[here, there], delays[there, here]
+    missing = (np.isnan(out) & graph.sends[touched]) | (np.isnan(back) & graph.receives[touched])
+    if not measured:
         out = back = space.coordinates.distances(here, there)
     if squared:
         out, back = out**2, back**2
-    missing = (np.isnan(out) & graph.sends[touched]) | (np.isnan(back) & graph.receives[touched])
     flows = graph.forward[touched] * np.nan_to_num(out) + graph.backward[touched] * np.nan_to_num(back)
-    return float(np.where(missing, np.inf, flows).sum())
+    return int(missing.sum()), float(flows[~missing].sum())
 
 
 def eager_migrations(
-    graph: UnitGraph, hosts: Hosts, virtual: Virtual, prior: Prior, mapped: IndexArray
+    setting: Setting, graph: UnitGraph, hosts: Hosts, virtual: Virtual, mapped: IndexArray
 ) -> int:
-    """How often units change their host if each follows its virtual place at once, up to the mapping."""
-    present = prior.ran.copy()
-    count = 0
+    """How often instances change their host if each follows its virtual place at once, up to the mapping."""
+    first = mapped.copy()
+    changes = np.zeros(len(graph), dtype=np.intp)
     owner = virtual.log[:, 0].astype(np.intp)
     for unit in np.unique(owner).tolist():
         places = virtual.log[owner == unit, 1:]
@@ -110,9 +112,12 @@ def eager_migrations(
         nodes = hosts.near(np.full(len(places), unit), places, 1)[:, 0]
         hosts.put(unit, node)
         # Where no node takes it, it stays.
-        nodes = nodes[nodes >= 0]
-        way = nodes if present[unit] < 0 else np.concatenate([present[unit : unit + 1], nodes])
-        count += int((way[1:] != way[:-1]).sum())
-        present[unit] = way[-1] if len(way) else -1
-    free = (graph.fixed < 0) & (present >= 0)
-    return count + int((mapped[free] != present[free]).sum())
+        way = np.append(nodes[nodes >= 0], mapped[unit])
+        first[unit] = way[0]
+        changes[unit] = (way[1:] != way[:-1]).sum()
+    return migrations(setting, first[graph.unit_of]) + int(changes[graph.unit_of].sum())
+
+
+def migrations(setting: Setting, nodes: IndexArray) -> int:
+    """How many instances were elsewhere before, as the judge counts them."""
+    return int(setting.moved(np.arange(len(nodes)), nodes).sum())

@@ -14,7 +14,7 @@ from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.mapping import map_to_nodes, put_pinned
 from berth.policies.latency_space.memory import Memory
-from berth.policies.latency_space.migration import eager_migrations, stay_if_little_gained
+from berth.policies.latency_space.migration import eager_migrations, migrations, stay_if_little_gained
 from berth.policies.latency_space.network import facts_of
 from berth.policies.latency_space.parameters import MopaParameters, SbonParameters, SpaceParameters
 from berth.policies.latency_space.refinement import Refinement
@@ -127,7 +127,7 @@ def place(
         hosts,
         space,
         virtual.positions,
-        mapped if prior is None else prior.ran,
+        np.full(len(graph), -1, dtype=np.intp) if prior is None else prior.ran,
         facts.residuals(problem.network, space),
         Memory(problem.network, setting.previous),
         parameters.refine_nodes,
@@ -146,9 +146,9 @@ def place(
         )
         eager = parameters.migration == "eager"
         counters["migrations"] = (
-            eager_migrations(graph, hosts, virtual, prior, mapped) + refined.moves
+            eager_migrations(setting, graph, hosts, virtual, mapped) + refined.moves
             if eager
-            else int(((hosts.node != prior.ran) & (prior.ran >= 0)).sum())
+            else migrations(setting, hosts.node[graph.unit_of])
         )
     counters["virtual_usage_bytes"] = virtual.usage_bytes
     counters["mapping_stretch"] = virtual.stretch(space.coordinates.positions[hosts.node])

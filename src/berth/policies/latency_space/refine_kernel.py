@@ -46,6 +46,8 @@ class Units(NamedTuple):
     may_host: BoolArray
     """Whether a unit may ever be on a node [units, nodes]."""
     demand: FloatArray
+    instances: IndexArray
+    """How many instances a unit has."""
 
 
 class Nodes(NamedTuple):
@@ -258,7 +260,8 @@ def _better_node(
 def refine(streams: Streams, units: Units, nodes: Nodes, effort: Effort, first: IndexArray) -> int:
     """Move units, alone or with all that share their node, to nodes where measured usage is lower.
 
-    The `first` ones try first; what moves tries again, and so do its neighbours. Returns the moves.
+    The `first` ones try first; what moves tries again, and so do its neighbours. Returns the moves of
+    instances.
     """
     size = len(units.host)
     moves = 0
@@ -291,8 +294,8 @@ def refine(streams: Streams, units: Units, nodes: Nodes, effort: Effort, first: 
             best = _better_node(streams, units, nodes, effort, group, inside)
             if best < 0:
                 continue
-            moves += len(group)
             for member in group:
+                moves += units.instances[member]
                 for column in range(units.demand.shape[1]):
                     nodes.room[units.host[member], column] += units.demand[member, column]
                     nodes.room[best, column] -= units.demand[member, column]

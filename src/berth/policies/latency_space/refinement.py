@@ -47,7 +47,7 @@ class Refinement:
     positions: FloatArray
     """The units' virtual places."""
     running: IndexArray
-    """The units' nodes at present; delays between those that exchange a stream are known."""
+    """The units' nodes at present, -1 where they don't run yet; delays of streams that run are known."""
     residuals: FloatArray
     """What each node adds to its distances."""
     memory: Memory
@@ -60,9 +60,11 @@ class Refinement:
     probes: int = 0
     moves: int = 0
     _owner: IndexArray = field(init=False)
+    _instances: IndexArray = field(init=False)
 
     def __post_init__(self) -> None:
         self._owner = np.repeat(np.arange(len(self.graph)), np.diff(self.graph.offsets))
+        self._instances = np.bincount(self.graph.unit_of, minlength=len(self.graph)).astype(np.intp)
 
     def run(self, first: IndexArray) -> None:
         """Move units to nodes where the measured usage of their streams is lower; `first` ones try first."""
@@ -127,7 +129,7 @@ class Refinement:
         remembered = self.memory.among(nodes)
         self.moves += refine(
             streams,
-            Units(inside, host, tried, self._may_host(nodes, units), hosts.demand),
+            Units(inside, host, tried, self._may_host(nodes, units), hosts.demand, self._instances),
             Nodes(room, places, residuals, numbers, block, remembered, known, probed, probes),
             self._effort(),
             first,

@@ -68,6 +68,16 @@ def test_every_node_gets_coordinates(tmp_path: Path) -> None:
     assert said["probes"] is None
 
 
+def test_its_own_output_has_nothing_new(tmp_path: Path) -> None:
+    """Distances of the first run are no measurements for the second; without any there is nothing to do."""
+    said, written = run(tmp_path, document(delay_ms=delays(missing=3)))
+    assert run(tmp_path, written) == (said, written)
+    del written["network"]["delay_ms"]
+    done = berth("coordinates", write(tmp_path, written), "--out", str(tmp_path / "again.json"))
+    assert done.returncode == 2
+    assert "no delay between any two nodes" in done.stderr
+
+
 def test_options_reach_the_computation(tmp_path: Path) -> None:
     """Dimensions, heights, neighbours, seed, and Vivaldi alone."""
     content = document(delay_ms=delays())
@@ -143,12 +153,13 @@ def test_nodes_that_nothing_is_known_of(tmp_path: Path) -> None:
 
 def test_old_coordinates_are_replaced(tmp_path: Path) -> None:
     """Those of two dimensions by those of three; what was a distance is still an estimate."""
-    content = document(links=[{"from": "n0", "to": "n1", "delay_ms": 500}])
+    content = document(delay_ms=delays(missing=4))
     for node, point in zip(content["network"]["nodes"], POINTS, strict=True):
         node["coordinates"] = point[:2].tolist()
     said, written = run(tmp_path, content)
     assert {len(node["coordinates"]) for node in written["network"]["nodes"]} == {3}
-    assert said["estimated"]["count"] == 65
+    assert said["estimated"]["count"] == 4
+    assert said["errors"]["measured_pairs"] == 62
 
 
 def test_probes_are_samples(tmp_path: Path) -> None:

@@ -84,7 +84,10 @@ def coordinates(
     check_writable(target)
     # compiled code takes its time to load: only who wants coordinates pays for it
     from berth.files.with_coordinates import document_text, with_coordinates
+    from berth.space.network_samples import without_coordinates
 
+    # Those that it has are replaced, so their distances are no delays to go by.
+    network = without_coordinates(network)
     most_listed = MOST_LISTED if as_json else MOST_SHOWN
     if spark:
         located, measured = locate_on_spark(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from berth.model import Network
 from berth.space.coordinates import Coordinates
+from berth.space.network_samples import without_coordinates
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -34,9 +35,8 @@ def estimated_pairs(network: Network, coordinates: Coordinates, most: int) -> Es
         coordinates: of its nodes.
         most: how many pairs are listed. Of networks too large for matrices none is.
     """
-    nodes = tuple(replace(node, coordinates=None, height_ms=0.0) for node in network.nodes)
-    known = replace(network, nodes=nodes).table.delay_ms
-    placed = np.ones(len(nodes), dtype=bool)
+    known = without_coordinates(network).table.delay_ms
+    placed = np.ones(len(network.nodes), dtype=bool)
     placed[coordinates.unplaced] = False
     if not isinstance(known, np.ndarray):
         return _counted_only(network, known, placed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from berth.model import Network
@@ -32,6 +34,14 @@ def network_samples(network: Network, seed: int = 0) -> Samples:
     values = np.asarray(delay[senders, receivers])
     known = ~np.isnan(values)
     return samples_from_pairs(len(network.nodes), senders[known], receivers[known], values[known])
+
+
+def without_coordinates(network: Network) -> Network:
+    """The network with nothing but measured delays: a distance between coordinates is an estimate."""
+    if all(node.coordinates is None for node in network.nodes):
+        return network
+    nodes = tuple(replace(node, coordinates=None, height_ms=0.0) for node in network.nodes)
+    return replace(network, nodes=nodes)
 
 
 def _linked(network: Network) -> tuple[IndexArray, IndexArray]:

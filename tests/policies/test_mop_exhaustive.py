@@ -169,7 +169,9 @@ def test_no_way() -> None:
     ]
     plan = berth.solve(problem_of(network, operators, [Stream("source", "a")]), "mop-exhaustive")
     assert plan.status == "infeasible"
-    assert plan.reason == "no plan holds the capacities and links"
+    assert plan.reason is not None
+    assert "n0" in plan.reason or "source" in plan.reason
+    assert plan.trace["conflict"] == [plan.reason]
 
 
 def test_room_that_others_have_taken() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from berth.evaluation.goal import Goal
@@ -12,6 +12,7 @@ from berth.policies.latency_space.exhaustive import LeastUsage, TooLargeError, l
 from berth.policies.latency_space.graph import unit_graph
 from berth.policies.latency_space.needs import needs_of
 from berth.policies.latency_space.network import facts_of
+from berth.policies.odp import infeasible
 from berth.policies.policy import About, Answer, Task
 
 GOAL = Goal({"network_usage": 1.0})
@@ -68,9 +69,11 @@ class MopExhaustive:
         if task.budget.over:
             given_up = task.budget.reason
         if least.nodes is None:
+            if least.proved and doubt is None:
+                found = infeasible(task, GOAL)
+                return replace(found, trace=trace | dict(found.trace))
             reason = "no plan holds the capacities and links" if least.proved else given_up
-            proved = least.proved and doubt is None
-            return Answer("infeasible" if proved else "unknown", goal=GOAL, reason=reason, trace=trace)
+            return Answer("unknown", goal=GOAL, reason=reason, trace=trace)
         placed = least.nodes[graph.unit_of]
         ended = None if least.proved else given_up
         return Answer(

@@ -74,7 +74,11 @@ def unit_graph(problem: Problem, facts: NetworkFacts) -> UnitGraph:
 
 def _check_rates(problem: Problem) -> None:
     if np.isnan(problem.instances.stream_rate).any():
-        raise BadInput(list(goal_mistakes(replace(problem, objective={"network_usage": 1.0}))))
+        lines = goal_mistakes(replace(problem, objective={"network_usage": 1.0}))
+        # What the problem's own objective is doesn't matter here.
+        raise BadInput(
+            [line.replace("objective.network_usage", "this policy needs rates", 1) for line in lines]
+        )
 
 
 def _units(problem: Problem) -> IndexArray | None:

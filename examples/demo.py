@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from collections import Counter
@@ -42,6 +43,8 @@ def main() -> None:
     out.print(render(problem, plans[FASTEST]))
     write(problem, plans)
     if not chosen.no_spark:
+        # everything runs for moments only: a compiler that is quick itself is quicker than good code
+        os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
         measure(plans[FASTEST])
         run()
     print_next_steps()

@@ -1,13 +1,16 @@
 """Coordinates of 490 PlanetLab nodes and of 100,000 made-up ones, 32 neighbours each, on one core.
 
 Against the same Vivaldi steps in plain Python on the same samples, and, for the error, against classical
-multidimensional scaling, which needs the whole matrix and minimises something else.
+multidimensional scaling, which needs the whole matrix and minimises something else. With `--spark` also the
+same made-up nodes on Spark, on two processors.
 """
 
 import gzip
 import math
 import os
 import random
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -126,6 +129,35 @@ def on_planetlab(delay: np.ndarray) -> None:
     )
 
 
+def on_spark(samples: Samples) -> None:
+    import pyarrow as pa
+
+    from berth.pipeline.coordinates import Measurements, spark_coordinates
+    from berth.spark import spark_session
+
+    names = np.array([f"n{node}" for node in range(samples.nodes)])
+    ends = {"from": names[samples.first], "to": names[samples.second]}
+    probes = pa.table({**ends, "rtt_ms": 2 * samples.delay_ms})
+    with (
+        spark_session("local[2]", name="bench coordinates") as session,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        measured = Measurements(session.createDataFrame(probes))
+        began = time.perf_counter()
+        options = VivaldiOptions(neighbours=NEIGHBOURS)
+
+        def report(done: Any) -> None:
+            print(f"  {done.number}: {done.mean_error_ms:.2f} ms, {time.perf_counter() - began:.0f} s")
+
+        located = spark_coordinates(measured, Path(folder), options, report=report)
+        seconds = time.perf_counter() - began
+    assert located.errors is not None
+    print(
+        f"coordinates on Spark, local[2]: {samples.nodes:,} made-up nodes x {NEIGHBOURS} neighbours: "
+        f"{seconds:.1f} s, mean error {located.errors.absolute_mean_ms:.2f} ms, {len(located.rounds)} rounds"
+    )
+
+
 def main() -> None:
     delay = planetlab()
     if delay is None:
@@ -137,6 +169,8 @@ def main() -> None:
     print(
         f"coordinates: {MANY:,} made-up nodes x {NEIGHBOURS} neighbours: {seconds:.1f} s, {described(found)}"
     )
+    if "--spark" in sys.argv:
+        on_spark(samples)
 
 
 if __name__ == "__main__":

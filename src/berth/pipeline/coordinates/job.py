@@ -17,7 +17,7 @@ from berth.pipeline.coordinates.islands import islands_of
 from berth.pipeline.coordinates.judging import judged
 from berth.pipeline.coordinates.neighbours import needs_of, neighbourhoods_of
 from berth.pipeline.coordinates.rounds import Blocks, Phase, Round, settled
-from berth.pipeline.coordinates.samples import pooled, some_pairs, typical_delay
+from berth.pipeline.coordinates.samples import averaged, pooled, some_pairs, typical_delay
 from berth.pipeline.coordinates.scratch import Scratch
 from berth.space.errors import ErrorFigures
 from berth.space.options import VivaldiOptions
@@ -26,8 +26,9 @@ from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS
 
 SPRING_SWEEPS = 10
 POLISH_SWEEPS = 3
-LIFTED_ROUNDS, FLAT_ROUNDS, POLISH_ROUNDS = 6, 4, 5
-"""The most rounds of each kind; passes over the samples cost little, the exchange of positions seconds."""
+LIFTED_ROUNDS, FLAT_ROUNDS, POLISH_ROUNDS = 14, 6, 5
+"""The most rounds of each kind; passes over the samples cost little, the exchange of positions seconds.
+One block or few nodes need about half of them; many blocks are slow to agree on where everything is."""
 STABLE = 0.98
 POLISHED = 0.995
 COLUMNS = {
@@ -38,7 +39,7 @@ COLUMNS = {
     "error": "double",
     "island": "int",
 }
-SAMPLES_PER_BLOCK = 1_000_000
+SAMPLES_PER_BLOCK = 4_000_000
 """A block's size depends on the samples alone, so that the same positions come out of any cluster."""
 
 
@@ -127,8 +128,7 @@ def _pairs(measured: Measurements, scratch: Scratch) -> tuple[DataFrame, DataFra
     pairs = scratch.keep("probed", pooled(records.where("reason IS NULL")))
     found = Located(pairs, None, [], total, pairs.count(), dict(sorted(counts.items())))
     if measured.known is not None:
-        # of a link's delay and the probes' median, which are two values, the median is the mean
-        pairs = scratch.keep("pairs", pooled(pairs.unionByName(measured.known)))
+        pairs = scratch.keep("pairs", averaged(pairs.unionByName(measured.known)))
     return pairs, nodes, found
 
 

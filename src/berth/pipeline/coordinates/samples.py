@@ -13,6 +13,12 @@ def pooled(records: DataFrame) -> DataFrame:
     return records.groupBy("first", "second").agg(F.median("delay_ms").alias("delay_ms"))
 
 
+def averaged(pairs: DataFrame) -> DataFrame:
+    """The mean of the delays of every pair that occurs twice at most, which is quicker than a median."""
+    mean = (F.min("delay_ms") + F.max("delay_ms")) / 2
+    return pairs.groupBy("first", "second").agg(mean.alias("delay_ms"))
+
+
 def some_pairs(pairs: DataFrame, count: int, seed: int) -> DataFrame:
     """All of few pairs, about 200,000 of many: always the same ones for a seed."""
     if count <= MOST_PAIRS:

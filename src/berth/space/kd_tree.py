@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
@@ -46,7 +47,7 @@ def build_tree(points: FloatArray, heights: FloatArray, numbers: IndexArray) -> 
     return Tree(points[order], heights[order], numbers[order], start, stop, low, high, least_height)
 
 
-@njit(cache=True)
+@compiled
 def _halve(
     points: FloatArray,
     heights: FloatArray,
@@ -79,7 +80,7 @@ def _halve(
             start[child + 1], stop[child + 1] = middle, stop[part]
 
 
-@njit(cache=True)
+@compiled
 def _split(values: FloatArray, order: IndexArray, first: int, last: int, middle: int) -> None:
     """Sort a range of `order` so far that no value before `middle` is larger than one from it on."""
     while first < last:

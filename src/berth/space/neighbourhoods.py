@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from berth.space.compiled import compiled
 from berth.space.samples import Samples
 
 FloatArray = NDArray[np.float64]
@@ -47,7 +47,7 @@ def neighbourhoods(samples: Samples, most: int | None, generator: np.random.Gene
     return Neighbourhoods(starts, neighbours[kept], table.data[kept])
 
 
-@njit(cache=True)
+@compiled
 def _choose(
     offsets: IntegerArray,
     delays: FloatArray,

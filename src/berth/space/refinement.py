@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IntegerArray = NDArray[np.int64]
 
 
-@njit(cache=True)
+@compiled
 def refine_nodes(
     rows: IntegerArray,
     offsets: IntegerArray,

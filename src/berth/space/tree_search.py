@@ -10,9 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from berth.space.compiled import compiled
 from berth.space.kd_tree import Tree
 
 FloatArray = NDArray[np.float64]
@@ -23,7 +23,7 @@ DEEPEST = 130
 """Room on a search's stack: two parts for each level of a tree of any size."""
 
 
-@njit(cache=True)
+@compiled
 def distance_to(points: FloatArray, place: int, point: FloatArray) -> float:
     """Euclidean, from one of the points."""
     squares = 0.0
@@ -32,7 +32,7 @@ def distance_to(points: FloatArray, place: int, point: FloatArray) -> float:
     return math.sqrt(squares)
 
 
-@njit(cache=True)
+@compiled
 def _at_least(tree: Tree, part: int, point: FloatArray) -> float:
     """No point of the part is nearer than this, its height included."""
     squares = 0.0
@@ -44,7 +44,7 @@ def _at_least(tree: Tree, part: int, point: FloatArray) -> float:
     return float(math.sqrt(squares) + tree.least_height[part])
 
 
-@njit(cache=True)
+@compiled
 def _push_children(
     tree: Tree, part: int, point: FloatArray, stack: IndexArray, bounds: FloatArray, size: int
 ) -> int:
@@ -58,13 +58,13 @@ def _push_children(
     return size + 2
 
 
-@njit(cache=True)
+@compiled
 def nearest_points(tree: Tree, point: FloatArray, count: int) -> tuple[IndexArray, FloatArray]:
     """The numbers and distances of the `count` nearest, sorted by distance and number."""
     return nearest_points_with_room(tree, point, count, np.empty((0, 0)), np.empty(0))
 
 
-@njit(cache=True)
+@compiled
 def nearest_points_with_room(
     tree: Tree, point: FloatArray, count: int, room: FloatArray, demand: FloatArray
 ) -> tuple[IndexArray, FloatArray]:
@@ -101,7 +101,7 @@ def nearest_points_with_room(
     return numbers[:found], distances[:found]
 
 
-@njit(cache=True)
+@compiled
 def nearest_of_many(
     tree: Tree, points: FloatArray, count: int, room: FloatArray, demands: FloatArray
 ) -> tuple[IndexArray, FloatArray]:
@@ -115,7 +115,7 @@ def nearest_of_many(
     return numbers, distances
 
 
-@njit(cache=True)
+@compiled
 def _rise(numbers: IndexArray, distances: FloatArray, place: int, number: int, distance: float) -> None:
     """Add to a heap, whose first entry is the farthest, at its end."""
     while place:
@@ -127,7 +127,7 @@ def _rise(numbers: IndexArray, distances: FloatArray, place: int, number: int, d
     numbers[place], distances[place] = number, distance
 
 
-@njit(cache=True)
+@compiled
 def _sink(numbers: IndexArray, distances: FloatArray, size: int, number: int, distance: float) -> None:
     """Replace the first entry of a heap."""
     place = 0
@@ -146,7 +146,7 @@ def _sink(numbers: IndexArray, distances: FloatArray, size: int, number: int, di
     numbers[place], distances[place] = number, distance
 
 
-@njit(cache=True)
+@compiled
 def nearest_with_room(
     tree: Tree, point: FloatArray, room: FloatArray, demand: FloatArray, allowed: BoolArray
 ) -> int:
@@ -178,7 +178,7 @@ def nearest_with_room(
     return best
 
 
-@njit(cache=True)
+@compiled
 def _fits(room: FloatArray, number: int, demand: FloatArray) -> bool:
     for resource in range(len(demand)):  # noqa: SIM110 - all() over a generator isn't compiled
         if room[number, resource] < demand[resource]:
@@ -186,7 +186,7 @@ def _fits(room: FloatArray, number: int, demand: FloatArray) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def begin_search(tree: Tree, point: FloatArray) -> tuple[IndexArray, FloatArray, int]:
     """A search that can be interrupted: parts to look at as a heap, their distances below 0, and its size."""
     room = len(tree.start) // 2 + 2
@@ -196,7 +196,7 @@ def begin_search(tree: Tree, point: FloatArray) -> tuple[IndexArray, FloatArray,
     return parts, bounds, 1
 
 
-@njit(cache=True)
+@compiled
 def search_on(
     tree: Tree,
     point: FloatArray,
@@ -231,7 +231,7 @@ def search_on(
     return numbers[:found], distances[:found], size
 
 
-@njit(cache=True)
+@compiled
 def points_within(tree: Tree, point: FloatArray, radius: float) -> tuple[IndexArray, FloatArray]:
     """The numbers and distances, unsorted, of what is within a radius."""
     numbers, distances = np.empty(64, dtype=np.int64), np.empty(64)
@@ -257,7 +257,7 @@ def points_within(tree: Tree, point: FloatArray, radius: float) -> tuple[IndexAr
     return numbers[:found], distances[:found]
 
 
-@njit(cache=True)
+@compiled
 def _longer(values: NDArray[Any]) -> NDArray[Any]:
     """The same values with as much free room behind them."""
     longer = np.empty(2 * len(values), dtype=values.dtype)
@@ -266,7 +266,7 @@ def _longer(values: NDArray[Any]) -> NDArray[Any]:
     return longer
 
 
-@njit(cache=True)
+@compiled
 def points_in_ellipse(tree: Tree, first: FloatArray, second: FloatArray, length: float) -> IndexArray:
     """The numbers, unsorted, of what has distances to both foci of at most `length` in sum."""
     numbers = np.empty(64, dtype=np.int64)
@@ -293,7 +293,7 @@ def points_in_ellipse(tree: Tree, first: FloatArray, second: FloatArray, length:
     return numbers[:found]
 
 
-@njit(cache=True)
+@compiled
 def _apart(tree: Tree, part: int, low: FloatArray, high: FloatArray) -> bool:
     """Whether a part of the tree has nothing in common with a box."""
     for axis in range(len(low)):
@@ -302,7 +302,7 @@ def _apart(tree: Tree, part: int, low: FloatArray, high: FloatArray) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def _ellipse_box(first: FloatArray, second: FloatArray, length: float) -> tuple[FloatArray, FloatArray]:
     """The ellipse's bounding box, a hair larger than rounding could make it too small."""
     squares = 0.0

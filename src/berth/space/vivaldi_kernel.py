@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IntegerArray = NDArray[np.int64]
@@ -27,7 +28,7 @@ SHORTEST_MS = 0.01
 """Shorter delays count as this long where an error is a share of the delay: two nodes may be at one place."""
 
 
-@njit(cache=True)
+@compiled
 def update_nodes(
     order: IntegerArray,
     rows: IntegerArray,

@@ -6,15 +6,16 @@ Delays come gathered: a network may be too large for a matrix. One that is NaN (
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def hop_ms(delay: float, unit_bytes: float, card: float, apart: bool, loaded: bool) -> float:
     """N + T of a link: the delay and, with loads, what its sender's card takes; nothing within a host."""
     if not apart:
@@ -24,13 +25,13 @@ def hop_ms(delay: float, unit_bytes: float, card: float, apart: bool, loaded: bo
     return np.inf if np.isnan(delay) else delay
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def stay_ms(work: float, speed: float, queue: float, loaded: bool) -> float:
     """P of an operator: its work at the host's speed and, with loads, as often as others are in the queue."""
     return work / speed * max(1.0, queue) if loaded else work / speed
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def longest_path(
     offsets: IndexArray,
     receivers: IndexArray,
@@ -78,7 +79,7 @@ def longest_path(
     return tail[first], instances[:length], pairs[: length - 1]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def latencies_elsewhere(
     hosts: IndexArray,
     here: int,
@@ -120,7 +121,7 @@ def latencies_elsewhere(
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def costs_ms(
     first: int,
     last: int,
@@ -144,7 +145,7 @@ def costs_ms(
     return total
 
 
-@njit(cache=True)
+@compiled
 def distances_from(
     place: FloatArray, hosts: IndexArray, positions: FloatArray, heights: FloatArray
 ) -> FloatArray:

@@ -6,10 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from berth.policies.latency_space.weber import COINCIDENT, ENDLESS, copy_to, usage_at, weber_point
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -67,7 +67,7 @@ def scene(
     )
 
 
-@njit(cache=True)
+@compiled
 def virtual_usage(
     offsets: IndexArray, neighbours: IndexArray, weights: FloatArray, positions: FloatArray
 ) -> float:
@@ -80,7 +80,7 @@ def virtual_usage(
     return total
 
 
-@njit(cache=True)
+@compiled
 def _distance(first: FloatArray, second: FloatArray) -> float:
     square = 0.0
     for axis in range(len(first)):
@@ -88,7 +88,7 @@ def _distance(first: FloatArray, second: FloatArray) -> float:
     return math.sqrt(square)
 
 
-@njit(cache=True)
+@compiled
 def _wait(scene: Scene, unit: int) -> None:
     """Put a unit into the queue, unless its cluster waits there already, whichever member it is."""
     waiting = scene.queued[unit]
@@ -103,7 +103,7 @@ def _wait(scene: Scene, unit: int) -> None:
         scene.counters[WAITING] += 1
 
 
-@njit(cache=True)
+@compiled
 def _next(scene: Scene) -> int:
     unit = scene.queue[scene.counters[HEAD]]
     scene.counters[HEAD] = (scene.counters[HEAD] + 1) % len(scene.queue)
@@ -112,7 +112,7 @@ def _next(scene: Scene) -> int:
     return int(unit)
 
 
-@njit(cache=True)
+@compiled
 def _external_links(
     scene: Scene, unit: int, points: FloatArray, weights: FloatArray, owners: IndexArray
 ) -> int:
@@ -132,7 +132,7 @@ def _external_links(
             return links
 
 
-@njit(cache=True)
+@compiled
 def _move(scene: Scene, unit: int, place: FloatArray) -> None:
     """Bring a unit's cluster to a place, and tell every free neighbour of each member."""
     counters, log = scene.counters, scene.log
@@ -155,7 +155,7 @@ def _move(scene: Scene, unit: int, place: FloatArray) -> None:
             return
 
 
-@njit(cache=True)
+@compiled
 def _join(scene: Scene, unit: int, other: int) -> None:
     """Make two clusters one, which waits for an event of its own."""
     member = unit
@@ -171,7 +171,7 @@ def _join(scene: Scene, unit: int, other: int) -> None:
     _wait(scene, unit)
 
 
-@njit(cache=True)
+@compiled
 def _open_clusters(scene: Scene) -> None:
     """Make every unit a cluster of its own, and let all free ones wait."""
     for unit in range(len(scene.free)):
@@ -182,7 +182,7 @@ def _open_clusters(scene: Scene) -> None:
             _wait(scene, unit)
 
 
-@njit(cache=True)
+@compiled
 def run_events(scene: Scene, first: IndexArray, tolerance: float, most_events: int, paper: bool) -> None:
     """Move free units until a fixed point; clusters are opened again there until usage stops falling.
 

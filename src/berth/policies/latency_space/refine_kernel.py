@@ -10,8 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -86,7 +87,7 @@ class Effort(NamedTuple):
     """Usage by squared delays."""
 
 
-@njit(cache=True)
+@compiled
 def _measured(streams: Streams, at: int, nodes: Nodes, here: int, there: int, squared: bool) -> float:
     """What a unit's streams with one neighbour cost between two nodes."""
     total = 0.0
@@ -105,7 +106,7 @@ def _measured(streams: Streams, at: int, nodes: Nodes, here: int, there: int, sq
     return total
 
 
-@njit(cache=True)
+@compiled
 def _estimate(nodes: Nodes, here: int, there: int) -> tuple[float, bool]:
     """A delay as it was measured before, or else by coordinates; and which of the two it is."""
     if len(nodes.remembered) and not math.isnan(nodes.remembered[here, there]):
@@ -116,7 +117,7 @@ def _estimate(nodes: Nodes, here: int, there: int) -> tuple[float, bool]:
     return float(max(math.sqrt(square) + nodes.extra[here] + nodes.extra[there], 0.0)), False
 
 
-@njit(cache=True)
+@compiled
 def _usage_at(
     streams: Streams,
     host: IndexArray,
@@ -150,7 +151,7 @@ def _usage_at(
     return total, heaviest
 
 
-@njit(cache=True)
+@compiled
 def _measure(nodes: Nodes, here: int, there: int) -> None:
     """Measure a delay, both ways by one probe, unless it is known."""
     if nodes.known[here, there]:
@@ -164,7 +165,7 @@ def _measure(nodes: Nodes, here: int, there: int) -> None:
     nodes.probes[0] += 1
 
 
-@njit(cache=True)
+@compiled
 def _gather(
     streams: Streams, units: Units, unit: int, together: bool, members: IndexArray, inside: BoolArray
 ) -> int:
@@ -183,7 +184,7 @@ def _gather(
     return count
 
 
-@njit(cache=True)
+@compiled
 def _choices(
     streams: Streams, units: Units, nodes: Nodes, members: IndexArray, inside: BoolArray, needed: FloatArray
 ) -> IndexArray:
@@ -214,7 +215,7 @@ def _choices(
     return found[:count]
 
 
-@njit(cache=True)
+@compiled
 def _better_node(
     streams: Streams, units: Units, nodes: Nodes, effort: Effort, members: IndexArray, inside: BoolArray
 ) -> int:
@@ -256,7 +257,7 @@ def _better_node(
     return best
 
 
-@njit(cache=True)
+@compiled
 def refine(streams: Streams, units: Units, nodes: Nodes, effort: Effort, first: IndexArray) -> int:
     """Move units, alone or with all that share their node, to nodes where measured usage is lower.
 

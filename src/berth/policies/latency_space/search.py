@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from berth.exact.budget import Budget
+from berth.space.compiled import compiled
 
 if TYPE_CHECKING:
     from berth.policies.latency_space.exhaustive import LeastUsage
@@ -142,7 +142,7 @@ def _new_state(size: int, count: int, floor: float) -> _State:
     )
 
 
-@njit(cache=True)
+@compiled
 def _branch(
     parents: IndexArray,
     bounds: FloatArray,

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 
-@njit(cache=True)
+@compiled
 def anchored_units(
     offsets: IndexArray, neighbours: IndexArray, weights: FloatArray, held: BoolArray
 ) -> BoolArray:
@@ -38,7 +39,7 @@ def anchored_units(
     return reached
 
 
-@njit(cache=True)
+@compiled
 def to_the_middle(
     offsets: IndexArray, neighbours: IndexArray, weights: FloatArray, free: BoolArray, positions: FloatArray
 ) -> IndexArray:
@@ -82,7 +83,7 @@ def to_the_middle(
     return group
 
 
-@njit(cache=True)
+@compiled
 def at_rest(
     offsets: IndexArray,
     neighbours: IndexArray,
@@ -120,7 +121,7 @@ def at_rest(
     return rounds
 
 
-@njit(cache=True)
+@compiled
 def relax(
     offsets: IndexArray,
     neighbours: IndexArray,

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ BALANCED = 1e-12
 
 
 # Loops instead of whole-array operations: these take seconds to compile.
-@njit(cache=True)
+@compiled
 def _sum(values: FloatArray, count: int) -> float:
     total = 0.0
     for k in range(count):
@@ -40,14 +41,14 @@ def _sum(values: FloatArray, count: int) -> float:
     return total
 
 
-@njit(cache=True)
+@compiled
 def copy_to(source: FloatArray, target: FloatArray) -> None:
     """Copy a place over another one."""
     for k in range(len(target)):
         target[k] = source[k]
 
 
-@njit(cache=True)
+@compiled
 def usage_at(points: FloatArray, weights: FloatArray, count: int, place: FloatArray) -> float:
     """Sum of weight x distance from a place to the first `count` points."""
     total = 0.0
@@ -59,7 +60,7 @@ def usage_at(points: FloatArray, weights: FloatArray, count: int, place: FloatAr
     return total
 
 
-@njit(cache=True)
+@compiled
 def _flow(
     points: FloatArray, weights: FloatArray, count: int, place: FloatArray, flow: FloatArray
 ) -> tuple[float, float, float]:
@@ -89,7 +90,7 @@ def _flow(
     return math.sqrt(strength), here, farthest
 
 
-@njit(cache=True)
+@compiled
 def _newton_step(
     points: FloatArray, weights: FloatArray, count: int, place: FloatArray, flow: FloatArray, step: FloatArray
 ) -> float:
@@ -131,7 +132,7 @@ def _newton_step(
     return math.sqrt(length)
 
 
-@njit(cache=True)
+@compiled
 def _medians(points: FloatArray, weights: FloatArray, count: int, place: FloatArray) -> bool:
     """The weighted median of every coordinate, the optimum for Manhattan distances; midpoints of intervals.
 
@@ -162,7 +163,7 @@ def _medians(points: FloatArray, weights: FloatArray, count: int, place: FloatAr
     return interval
 
 
-@njit(cache=True)
+@compiled
 def _collinear(points: FloatArray, count: int) -> bool:
     """Whether all points are on one line (and not all at one place)."""
     dimensions = points.shape[1]
@@ -189,7 +190,7 @@ def _collinear(points: FloatArray, count: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def weber_point(
     points: FloatArray, weights: FloatArray, count: int, place: FloatArray, paper: bool
 ) -> tuple[int, int, bool]:

@@ -52,6 +52,42 @@ def test_a_node_that_coordinates_misjudge() -> None:
     assert pairs == [("n0", "n1"), ("n0", "n2"), ("n1", "n3"), ("n2", "n3")]
 
 
+def test_two_that_can_only_leave_together() -> None:
+    """The nearest node to the first place has a link to a far one only; another two are better for both."""
+    places = [
+        (0, 0),
+        (30, 0),
+        (10, 1),
+        (10, 3),
+        (20, 20),
+        (20, 3),
+        (5, 9),
+        (25, 9),
+        (15, 30),
+        (15, -9),
+        (3, -5),
+    ]
+    points = np.array(places, dtype=np.float64)
+    delays = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
+    for one, other in ((2, 3), (2, 5), (3, 4)):
+        delays[one, other] = delays[other, one] = np.nan
+    room = {2, 3, 4, 5}
+    nodes = tuple(Node(f"n{k}", capacity={"cpu": float(k in room)}) for k in range(len(places)))
+    operators = [
+        Operator("source", candidates=("n0",), emits_bytes_per_s=100),
+        Operator("a", demand={"cpu": 1}),
+        Operator("b", demand={"cpu": 1}),
+        Operator("sink", candidates=("n1",)),
+    ]
+    streams = [Stream("source", "a"), Stream("a", "b"), Stream("b", "sink")]
+    problem = problem_of(Network(nodes, matrices={"delay_ms": delays}), operators, streams)
+    plain = berth.solve(problem, "mopa", refine=False).assignment
+    assert (plain["app/a"], plain["app/b"]) == ("n2", "n4")
+    plan = berth.solve(problem, "mopa")
+    assert (plan.assignment["app/a"], plan.assignment["app/b"]) == ("n3", "n5")
+    assert plan.objective == berth.solve(problem, "mop-exhaustive").objective
+
+
 def test_streams_that_run_need_no_probe() -> None:
     """At n1 by a previous plan, which has measured nothing: the delays there are known, those of n2 not."""
     problem = hidden_shortcut()

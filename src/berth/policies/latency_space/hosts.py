@@ -38,6 +38,7 @@ class Hosts:
         self._space = space
         self._index = facts.index(space)
         self.hosting = facts.hosts
+        self._hosting = facts.hosting
         self.middle = facts.middle(space)
         needs = needs_of(problem, graph, most)
         self.demand = needs.demand
@@ -83,12 +84,15 @@ class Hosts:
 
     def reaches(self, unit: int, nodes: IndexArray) -> BoolArray:
         """Which nodes can exchange the unit's streams with the neighbours that have a place already."""
+        return self._reaches(unit, nodes, self.node)
+
+    def _reaches(self, unit: int, nodes: IndexArray, node_of: IndexArray) -> BoolArray:
         reached = np.ones(len(nodes), dtype=bool)
         if self._delays is None:
             return reached
         graph = self._graph
         span = slice(graph.offsets[unit], graph.offsets[unit + 1])
-        there = self.node[graph.neighbours[span]]
+        there = node_of[graph.neighbours[span]]
         placed = there >= 0
         sends, receives = graph.sends[span], graph.receives[span]
         for other in np.unique(there[placed & sends]).tolist():
@@ -100,15 +104,18 @@ class Hosts:
     def near(self, units: IndexArray, places: FloatArray, count: int) -> IndexArray:
         """The nearest nodes to each unit's place that may host it and have room; -1 behind the last.
 
-        Streams aside: whether nodes reach the unit's neighbours is not looked at.
+        They reach its pinned neighbours; whether they reach others, which may move, is not looked at.
         """
         allowed = [self._graph.allowed[unit] for unit in units.tolist()]
+        if self._delays is not None:
+            allowed = [self._hosting if nodes is None else nodes for nodes in allowed]
         found, _ = self._index.nearest_many(places, count, self.room, self.demand[units])
         near = np.asarray(found, dtype=np.intp)
         for row, unit in enumerate(units.tolist()):
             nodes = allowed[row]
             if nodes is not None:
-                nodes = self._by_distance(nodes[self.fits(unit, nodes)], places[row])[:count]
+                nodes = nodes[self.fits(unit, nodes) & self._reaches(unit, nodes, self._graph.fixed)]
+                nodes = self._by_distance(nodes, places[row])[:count]
                 near[row] = -1
                 near[row, : len(nodes)] = nodes
         return near

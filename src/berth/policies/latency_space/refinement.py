@@ -12,6 +12,7 @@ from berth.model import Network
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.memory import Memory
+from berth.policies.latency_space.pairs import PairMoves
 from berth.policies.latency_space.refine_kernel import Effort, Nodes, Streams, Units, refine
 from berth.space.network_space import Space
 
@@ -108,6 +109,16 @@ class Refinement:
         mine = inside[self._owner]
         neighbours = graph.neighbours[mine]
         near = self._near(units, self._count())
+        if not hosts.linked:
+            pairs = PairMoves(
+                graph,
+                hosts,
+                self.space.coordinates,
+                self.residuals,
+                self.network.table.delay_ms,
+                self.squared,
+            )
+            first = pairs.run(units, near, first)
         wanted = np.concatenate([near.ravel(), hosts.node[units], hosts.node[neighbours], running[units]])
         nodes = np.unique(wanted[wanted >= 0])
         host = np.searchsorted(nodes, hosts.node)

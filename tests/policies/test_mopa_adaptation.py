@@ -241,6 +241,24 @@ def test_an_operator_is_new() -> None:
     assert "app/b" in after.assignment
 
 
+@pytest.mark.parametrize("number", [10**400, -(10**400), 1e308, float("nan"), True, "5", None])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_numbers_that_are_none(policy: str, number: object) -> None:
+    """A trace that says nonsense is a trace that says nothing."""
+    problem = operator_graph(NETWORK, 6, np.random.default_rng(1))
+    before = berth.solve(problem, policy, refine=True)
+    names = list(before.trace["positions"])
+    trace = {
+        **before.trace,
+        "positions": dict.fromkeys(names, [number] * 3),
+        "measured": [["n0", "n1", number], ["n0", "n2", -5.0]],
+    }
+    after = berth.solve(problem, policy, refine=True, previous=replace(before, trace=trace))
+    silent = berth.solve(problem, policy, refine=True, previous=replace(before, trace={}))
+    assert after.assignment == silent.assignment
+    assert after.trace == silent.trace
+
+
 @QUIET
 @given(st.data(), st.sampled_from(POLICIES))
 def test_any_previous_plan(data: st.DataObject, policy: str) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
+from berth.policies.latency_space.recorded import is_number
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -82,8 +83,8 @@ def _recorded(trace: Mapping[str, Any]) -> dict[str, tuple[list[float], Marks]]:
     found = {}
     for name, place in places.items():
         marks = seen.get(name)
-        numbers = isinstance(place, list) and all(isinstance(value, int | float) for value in place)
-        if numbers and np.isfinite(place).all() and isinstance(marks, list) and len(marks) == 3:
+        numbers = isinstance(place, list) and all(is_number(value) for value in place)
+        if numbers and isinstance(marks, list) and len(marks) == 3:
             found[name] = (place, Marks(*marks))
     return found
 

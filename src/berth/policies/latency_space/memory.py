@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.model import Network, Plan
+from berth.policies.latency_space.recorded import is_number
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -32,10 +33,10 @@ class Memory:
         """Take what a trace has; nothing that is not as this module writes it, and no node that is gone."""
         measured, index = trace.get("measured"), self._network.index
         for entry in measured if isinstance(measured, list) else []:
-            if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[2], int | float)):
+            if not (isinstance(entry, list) and len(entry) == 3 and is_number(entry[2]) and entry[2] >= 0):
                 continue
             ends = [index.get(name) if isinstance(name, str) else None for name in entry[:2]]
-            if ends[0] is not None and ends[1] is not None and math.isfinite(entry[2]):
+            if ends[0] is not None and ends[1] is not None:
                 self._pairs[min(ends[0], ends[1]), max(ends[0], ends[1])] = float(entry[2])
 
     def among(self, nodes: IndexArray) -> FloatArray:

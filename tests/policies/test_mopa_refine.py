@@ -52,24 +52,12 @@ def test_a_node_that_coordinates_misjudge() -> None:
     assert pairs == [("n0", "n1"), ("n0", "n2"), ("n1", "n3"), ("n2", "n3")]
 
 
-def test_two_that_can_only_leave_together() -> None:
-    """The nearest node to the first place has a link to a far one only; another two are better for both."""
-    places = [
-        (0, 0),
-        (30, 0),
-        (10, 1),
-        (10, 3),
-        (20, 20),
-        (20, 3),
-        (5, 9),
-        (25, 9),
-        (15, 30),
-        (15, -9),
-        (3, -5),
-    ]
+def with_missing_links(missing: tuple[tuple[int, int], ...]) -> Problem:
+    """Two operators between n0 and n1, and room for one at each of n2 to n5, of which n4 is far away."""
+    places = [(0, 0), (30, 0), (10, 1), (10, 3), (20, 20), (20, 3), (5, 9), (25, 9), (15, 30), (15, -9)]
     points = np.array(places, dtype=np.float64)
     delays = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
-    for one, other in ((2, 3), (2, 5), (3, 4)):
+    for one, other in missing:
         delays[one, other] = delays[other, one] = np.nan
     room = {2, 3, 4, 5}
     nodes = tuple(Node(f"n{k}", capacity={"cpu": float(k in room)}) for k in range(len(places)))
@@ -80,12 +68,26 @@ def test_two_that_can_only_leave_together() -> None:
         Operator("sink", candidates=("n1",)),
     ]
     streams = [Stream("source", "a"), Stream("a", "b"), Stream("b", "sink")]
-    problem = problem_of(Network(nodes, matrices={"delay_ms": delays}), operators, streams)
+    return problem_of(Network(nodes, matrices={"delay_ms": delays}), operators, streams)
+
+
+def test_two_that_can_only_leave_together() -> None:
+    """The nearest node to the first place has a link to a far one only; another two are better for both."""
+    problem = with_missing_links(((2, 3), (2, 5), (3, 4)))
     plain = berth.solve(problem, "mopa", refine=False).assignment
     assert (plain["app/a"], plain["app/b"]) == ("n2", "n4")
     plan = berth.solve(problem, "mopa")
     assert (plan.assignment["app/a"], plan.assignment["app/b"]) == ("n3", "n5")
     assert plan.objective == berth.solve(problem, "mop-exhaustive").objective
+
+
+@pytest.mark.parametrize("policy", ["mopa", "sbon"])
+def test_a_node_from_which_there_is_no_way_on(policy: str) -> None:
+    """The nearest node to the first place has links to no other host: the mapping takes that back."""
+    problem = with_missing_links(((2, 3), (2, 4), (2, 5)))
+    plan = berth.solve(problem, policy, refine=False)
+    assert not plan.violations
+    assert (plan.assignment["app/a"], plan.assignment["app/b"]) == ("n3", "n5")
 
 
 def test_streams_that_run_need_no_probe() -> None:

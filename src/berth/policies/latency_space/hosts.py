@@ -48,17 +48,18 @@ class Hosts:
         """What is left at every node [nodes, resources]."""
         self.node = np.full(len(graph), -1, dtype=np.intp)
         """Where every unit is; -1: nowhere yet."""
-        self._delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
+        self.delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
+        """NaN where there is no link; None: every two nodes have one."""
 
     @property
     def linked(self) -> bool:
         """Whether every two nodes can exchange a stream."""
-        return self._delays is None
+        return self.delays is None
 
     @property
     def unlimited(self) -> bool:
         """Whether every node that hosts takes everything."""
-        return self.room.shape[1] == 0 and self._delays is None
+        return self.room.shape[1] == 0 and self.delays is None
 
     def put(self, unit: int, node: int) -> None:
         """Place a unit, or move it."""
@@ -88,7 +89,7 @@ class Hosts:
 
     def _reaches(self, unit: int, nodes: IndexArray, node_of: IndexArray) -> BoolArray:
         reached = np.ones(len(nodes), dtype=bool)
-        if self._delays is None:
+        if self.delays is None:
             return reached
         graph = self._graph
         span = slice(graph.offsets[unit], graph.offsets[unit + 1])
@@ -96,9 +97,9 @@ class Hosts:
         placed = there >= 0
         sends, receives = graph.sends[span], graph.receives[span]
         for other in np.unique(there[placed & sends]).tolist():
-            reached &= ~np.isnan(self._delays[nodes, other])
+            reached &= ~np.isnan(self.delays[nodes, other])
         for other in np.unique(there[placed & receives]).tolist():
-            reached &= ~np.isnan(self._delays[other, nodes])
+            reached &= ~np.isnan(self.delays[other, nodes])
         return reached
 
     def near(self, units: IndexArray, places: FloatArray, count: int) -> IndexArray:
@@ -107,7 +108,7 @@ class Hosts:
         They reach its pinned neighbours; whether they reach others, which may move, is not looked at.
         """
         allowed = [self._graph.allowed[unit] for unit in units.tolist()]
-        if self._delays is not None:
+        if self.delays is not None:
             allowed = [self._hosting if nodes is None else nodes for nodes in allowed]
         found, _ = self._index.nearest_many(places, count, self.room, self.demand[units])
         near = np.asarray(found, dtype=np.intp)
@@ -146,7 +147,7 @@ class Hosts:
             found = self._nearest_where(unit, place, accepted)
             if found >= 0:
                 return found
-            if self._delays is None:
+            if self.delays is None:
                 break
         name = self._problem.instances.names[self._graph.first[unit]]
         raise NoHostError(f"stuck at {name}: no node that may host it has room")

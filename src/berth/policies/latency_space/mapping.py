@@ -7,11 +7,15 @@ from numpy.typing import NDArray
 
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts, NoHostError
+from berth.policies.latency_space.pairs import PairMoves
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+
+NEAR = 64
+"""So many near nodes are looked at for links that are missing."""
 
 
 def put_pinned(hosts: Hosts, graph: UnitGraph) -> None:
@@ -56,6 +60,8 @@ def map_to_nodes(
         size = (hosts.demand[units] / np.where(there > 0, there, 1.0)).max(axis=1, initial=0.0)
         by_size = units[np.lexsort((units, choice, -size))]
         _map_in_order(hosts, graph, space, positions, free, by_size, least_loaded_of)
+    if not hosts.linked:
+        _mend_links(hosts, graph, space, positions, units)
 
 
 def _map_at_once(hosts: Hosts, positions: FloatArray, units: IndexArray) -> None:
@@ -87,6 +93,17 @@ def _map_in_order(
         place = places[hosts.node[neighbour]] if neighbour >= 0 else hosts.middle
         positions[unit] = place
         hosts.put(unit, hosts.nearest(unit, place))
+
+
+def _mend_links(
+    hosts: Hosts, graph: UnitGraph, space: Space, positions: FloatArray, units: IndexArray
+) -> None:
+    """Let units without a link to a neighbour, which came later, look for nodes together with others."""
+    broken = [unit for unit in units.tolist() if not hosts.reaches(unit, hosts.node[unit : unit + 1])[0]]
+    if broken:
+        near = hosts.near(units, positions[units], NEAR)
+        pairs = PairMoves(graph, hosts, space.coordinates, space.coordinates.heights)
+        pairs.run(units, near, np.array(broken, dtype=np.intp))
 
 
 def _placed_neighbour(hosts: Hosts, graph: UnitGraph, unit: int) -> int:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.model.pair_fields import PairField
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.refine_kernel import LESS, NO_LINK
@@ -34,9 +33,8 @@ class PairMoves:
     """Where units are; changed."""
     coordinates: Coordinates
     residuals: FloatArray
-    delays: FloatArray | PairField
-    """NaN: no link. Nothing else of it is looked at."""
-    squared: bool
+    """What each node adds to its distances."""
+    squared: bool = False
 
     def run(self, units: IndexArray, near: IndexArray, first: IndexArray) -> IndexArray:
         """Move units that are neighbours to the best of the nodes near them, as long as usage falls.
@@ -107,9 +105,9 @@ class PairMoves:
         apart = np.maximum(apart + self.residuals[rows] + self.residuals[columns], 0.0)
         cost = (graph.forward[at] + graph.backward[at]) * (apart**2 if self.squared else apart)
         cost[rows == columns] = 0.0
-        missing = np.zeros(cost.shape, dtype=bool)
-        if graph.sends[at]:
-            missing |= np.isnan(self.delays[rows, columns])
-        if graph.receives[at]:
-            missing |= np.isnan(self.delays[columns, rows])
-        return np.asarray(np.where(missing, NO_LINK, cost))
+        delays = self.hosts.delays
+        if delays is not None and graph.sends[at]:
+            cost = np.where(np.isnan(delays[rows, columns]), NO_LINK, cost)
+        if delays is not None and graph.receives[at]:
+            cost = np.where(np.isnan(delays[columns, rows]), NO_LINK, cost)
+        return np.asarray(cost)

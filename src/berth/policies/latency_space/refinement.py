@@ -110,14 +110,7 @@ class Refinement:
         neighbours = graph.neighbours[mine]
         near = self._near(units, self._count())
         if not hosts.linked:
-            pairs = PairMoves(
-                graph,
-                hosts,
-                self.space.coordinates,
-                self.residuals,
-                self.network.table.delay_ms,
-                self.squared,
-            )
+            pairs = PairMoves(graph, hosts, self.space.coordinates, self.residuals, self.squared)
             first = pairs.run(units, near, first)
         wanted = np.concatenate([near.ravel(), hosts.node[units], hosts.node[neighbours], running[units]])
         nodes = np.unique(wanted[wanted >= 0])

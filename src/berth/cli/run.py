@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
 import time
 from contextlib import ExitStack
@@ -23,12 +22,12 @@ from berth.cli.running import (
     Every,
     ExecutorMemory,
     MasterPage,
+    check_numbers,
     cluster_access,
     stopping_on_signals,
 )
 from berth.cli.spark_options import Configuration, leaving_on_signals, spark_settings_from
 from berth.cli.spark_progress import waiting
-from berth.model import BadInput
 
 if TYPE_CHECKING:
     from berth.runtime.run import Run
@@ -91,7 +90,7 @@ def run(
     from berth.runtime.run import Run, RunOptions
     from berth.runtime.run_report import RunTally
 
-    _check_numbers(emulate_network, batch_every, seconds)
+    check_numbers(emulate_network, batch_every, seconds)
     settings = spark_settings_from(conf)
     application = load_application(app)
     loaded, chosen = load(problem), load_plan(plan)
@@ -156,20 +155,6 @@ def _until_over(running: Run, seconds: float | None) -> tuple[str, Exception | N
             )
         if deadline is not None and time.monotonic() >= deadline:
             return "stopped", None
-
-
-def _check_numbers(emulate: float | None, batch_every: float, seconds: float | None) -> None:
-    mistakes = [
-        f"{name}: {value} is no number {limit}"
-        for name, value, fine, limit in (
-            ("--emulate-network", emulate, emulate is None or 0 <= emulate < math.inf, "from 0 on"),
-            ("--batch-every", batch_every, 0 <= batch_every < math.inf, "from 0 on"),
-            ("--for", seconds, seconds is None or 0 < seconds < math.inf, "above 0"),
-        )
-        if not fine
-    ]
-    if mistakes:
-        raise BadInput(mistakes)
 
 
 def register(app: typer.Typer) -> None:

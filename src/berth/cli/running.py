@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -100,3 +101,22 @@ def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     finally:
         for caught, handler in before.items():
             signal.signal(caught, handler)
+
+
+def check_numbers(emulate: float | None, batch_every: float, seconds: float | None) -> None:
+    """Refuse times that make no sense.
+
+    Raises:
+        BadInput: a line for each.
+    """
+    mistakes = [
+        f"{name}: {value} is no number {limit}"
+        for name, value, fine, limit in (
+            ("--emulate-network", emulate, emulate is None or 0 <= emulate < math.inf, "from 0 on"),
+            ("--batch-every", batch_every, 0 <= batch_every < math.inf, "from 0 on"),
+            ("--for", seconds, seconds is None or 0 < seconds < math.inf, "above 0"),
+        )
+        if not fine
+    ]
+    if mistakes:
+        raise BadInput(mistakes)

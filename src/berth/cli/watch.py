@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import signal
 import time
 from collections.abc import Callable
@@ -32,12 +31,12 @@ from berth.cli.running import (
     Every,
     ExecutorMemory,
     MasterPage,
+    check_numbers,
     cluster_access,
     stopping_on_signals,
 )
 from berth.cli.spark_options import Configuration, leaving_on_signals, spark_settings_from
 from berth.cli.spark_progress import waiting
-from berth.model import BadInput
 
 if TYPE_CHECKING:
     from berth.cli.measuring import Measurer
@@ -155,7 +154,7 @@ def watch(
     from berth.runtime.profiles import ExecutorSize
     from berth.runtime.run import RunOptions
 
-    _check_numbers(emulate_network, batch_every, seconds)
+    check_numbers(emulate_network, batch_every, seconds)
     terms = Terms(
         every_s=every,
         min_gain=min_gain,
@@ -374,20 +373,6 @@ def _measure_by(
         return with_slow_availability(problem, with_objective_of(wanted.problem, load(path)), passed)
 
     return measure
-
-
-def _check_numbers(emulate: float | None, batch_every: float, seconds: float | None) -> None:
-    mistakes = [
-        f"{name}: {value} is no number {limit}"
-        for name, value, fine, limit in (
-            ("--emulate-network", emulate, emulate is None or 0 <= emulate < math.inf, "from 0 on"),
-            ("--batch-every", batch_every, 0 <= batch_every < math.inf, "from 0 on"),
-            ("--for", seconds, seconds is None or 0 < seconds < math.inf, "above 0"),
-        )
-        if not fine
-    ]
-    if mistakes:
-        raise BadInput(mistakes)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,15 +1,19 @@
 """Candidate sets of paper 002: the ellipse, the four strategies, the pruning rule."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from berth.policies.bounded.candidates import STRATEGIES, CandidateList, CandidateSearch, Question, Strategy
+from berth.policies.bounded.candidates import CandidateList, CandidateSearch, Question, Strategy
 from berth.policies.bounded.loads import Loads
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
 from berth.space.network_space import Space
+
+STRATEGIES = get_args(Strategy)
 
 some = settings(
     max_examples=80, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from berth.evaluation.situation import data_unit_bytes
 from berth.files import problem_from
 from berth.model import Application, BadInput, Network, Node, Operator, Plan, Problem, Stream
 from berth.policies.bounded.bounds import Bound, judged_latencies
-from berth.policies.bounded.candidates import STRATEGIES, CandidateList, CandidateSearch, Strategy
+from berth.policies.bounded.candidates import CandidateList, CandidateSearch, Strategy
 from berth.policies.bounded.delays import DelayModel, Path
 from berth.policies.bounded.loads import Loads
 from berth.policies.bounded.satisfaction import Move, Satisfaction
@@ -23,6 +23,8 @@ from berth.policies.bounded.start import start
 from berth.policies.bounded.state import State
 from berth.policies.latency_space import known_space
 from tests.oracle.problems import problems
+
+STRATEGIES = get_args(Strategy)
 
 few = settings(
     max_examples=30, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from berth.space.kd_tree import Tree, build_tree
+from berth.space.tree_ranges import points_in_ellipse, points_within
 from berth.space.tree_search import (
     begin_search,
     nearest_of_many,
     nearest_points,
     nearest_with_room,
-    points_in_ellipse,
-    points_within,
     search_on,
 )
 

@@ -1,4 +1,4 @@
-"""Compiled searches in a k-d tree; compiled code of others can call them, too.
+"""Compiled searches for the nearest in a k-d tree; compiled code of others can call them, too.
 
 Distances are rounded in the same way to a box and to the points in it, so the box is never farther than
 they are: what a search skips is never nearer than what it found, to the last bit.
@@ -33,7 +33,7 @@ def distance_to(points: FloatArray, place: int, point: FloatArray) -> float:
 
 
 @compiled
-def _at_least(tree: Tree, part: int, point: FloatArray) -> float:
+def at_least(tree: Tree, part: int, point: FloatArray) -> float:
     """No point of the part is nearer than this, its height included."""
     squares = 0.0
     for axis in range(len(point)):
@@ -50,7 +50,7 @@ def _push_children(
 ) -> int:
     """Both halves of a part onto the stack, the nearer one on top; the new size of the stack."""
     near, far = 2 * part + 1, 2 * part + 2
-    to_near, to_far = _at_least(tree, near, point), _at_least(tree, far, point)
+    to_near, to_far = at_least(tree, near, point), at_least(tree, far, point)
     if to_far < to_near:
         near, far, to_near, to_far = far, near, to_far, to_near
     stack[size], bounds[size] = far, to_far
@@ -75,7 +75,7 @@ def nearest_points_with_room(
         return numbers, distances
     stack, bounds = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST)
     stack[0], size, found = 0, 1, 0
-    bounds[0] = _at_least(tree, stack[0], point)
+    bounds[0] = at_least(tree, stack[0], point)
     while size:
         size -= 1
         part = stack[size]
@@ -159,7 +159,7 @@ def nearest_with_room(
         return best
     stack, bounds = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST)
     stack[0], size = 0, 1
-    bounds[0] = _at_least(tree, stack[0], point)
+    bounds[0] = at_least(tree, stack[0], point)
     while size:
         size -= 1
         part = stack[size]
@@ -192,7 +192,7 @@ def begin_search(tree: Tree, point: FloatArray) -> tuple[IndexArray, FloatArray,
     room = len(tree.start) // 2 + 2
     parts, bounds = np.empty(room, dtype=np.int64), np.empty(room)
     parts[0] = 0
-    bounds[0] = -_at_least(tree, parts[0], point)
+    bounds[0] = -at_least(tree, parts[0], point)
     return parts, bounds, 1
 
 
@@ -219,12 +219,12 @@ def search_on(
         child = 2 * part + 1
         if child < len(tree.start):
             for half in range(child, child + 2):
-                _rise(parts, bounds, size, half, -_at_least(tree, half, point))
+                _rise(parts, bounds, size, half, -at_least(tree, half, point))
                 size += 1
             continue
         for place in range(tree.start[part], tree.stop[part]):
             if found == len(numbers):
-                numbers, distances = _longer(numbers), _longer(distances)
+                numbers, distances = longer(numbers), longer(distances)
             numbers[found] = tree.numbers[place]
             distances[found] = distance_to(tree.points, place, point) + tree.heights[place]
             found += 1
@@ -232,89 +232,9 @@ def search_on(
 
 
 @compiled
-def points_within(tree: Tree, point: FloatArray, radius: float) -> tuple[IndexArray, FloatArray]:
-    """The numbers and distances, unsorted, of what is within a radius."""
-    numbers, distances = np.empty(64, dtype=np.int64), np.empty(64)
-    found = 0
-    stack = np.empty(DEEPEST, dtype=np.int64)
-    stack[0], size = 0, 1
-    while size:
-        size -= 1
-        part = stack[size]
-        if not _at_least(tree, part, point) <= radius:
-            continue
-        if 2 * part + 1 < len(tree.start):
-            stack[size], stack[size + 1] = 2 * part + 2, 2 * part + 1
-            size += 2
-            continue
-        for place in range(tree.start[part], tree.stop[part]):
-            distance = distance_to(tree.points, place, point) + tree.heights[place]
-            if distance <= radius:
-                if found == len(numbers):
-                    numbers, distances = _longer(numbers), _longer(distances)
-                numbers[found], distances[found] = tree.numbers[place], distance
-                found += 1
-    return numbers[:found], distances[:found]
-
-
-@compiled
-def _longer(values: NDArray[Any]) -> NDArray[Any]:
+def longer(values: NDArray[Any]) -> NDArray[Any]:
     """The same values with as much free room behind them."""
     longer = np.empty(2 * len(values), dtype=values.dtype)
     for place in range(len(values)):
         longer[place] = values[place]
     return longer
-
-
-@compiled
-def points_in_ellipse(tree: Tree, first: FloatArray, second: FloatArray, length: float) -> IndexArray:
-    """The numbers, unsorted, of what has distances to both foci of at most `length` in sum."""
-    numbers = np.empty(64, dtype=np.int64)
-    found = 0
-    low, high = _ellipse_box(first, second, length)
-    stack = np.empty(DEEPEST, dtype=np.int64)
-    stack[0], size = 0, 1
-    while size:
-        size -= 1
-        part = stack[size]
-        if _apart(tree, part, low, high):
-            continue
-        if 2 * part + 1 < len(tree.start):
-            stack[size], stack[size + 1] = 2 * part + 2, 2 * part + 1
-            size += 2
-            continue
-        for place in range(tree.start[part], tree.stop[part]):
-            legs = distance_to(tree.points, place, first) + distance_to(tree.points, place, second)
-            if legs + 2.0 * tree.heights[place] <= length:
-                if found == len(numbers):
-                    numbers = _longer(numbers)
-                numbers[found] = tree.numbers[place]
-                found += 1
-    return numbers[:found]
-
-
-@compiled
-def _apart(tree: Tree, part: int, low: FloatArray, high: FloatArray) -> bool:
-    """Whether a part of the tree has nothing in common with a box."""
-    for axis in range(len(low)):
-        if tree.low[part, axis] > high[axis] or tree.high[part, axis] < low[axis]:
-            return True
-    return False
-
-
-@compiled
-def _ellipse_box(first: FloatArray, second: FloatArray, length: float) -> tuple[FloatArray, FloatArray]:
-    """The ellipse's bounding box, a hair larger than rounding could make it too small."""
-    squares = 0.0
-    for axis in range(len(first)):
-        squares += (second[axis] - first[axis]) ** 2
-    focal = math.sqrt(squares)
-    share = min(focal / length, 1.0) if length > 0.0 else 1.0
-    low, high = np.empty_like(first), np.empty_like(first)
-    for axis in range(len(first)):
-        along = ((second[axis] - first[axis]) / focal) ** 2 if focal > 0.0 else 0.0
-        half = length / 2.0 * math.sqrt(along + (1.0 - share**2) * (1.0 - along))
-        slack = 1e-9 * (length + abs(first[axis]) + abs(second[axis]))
-        centre = first[axis] + (second[axis] - first[axis]) / 2.0
-        low[axis], high[axis] = centre - half - slack, centre + half + slack
-    return low, high

@@ -8,7 +8,7 @@ strategy; a contact is a request and an answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 Strategy = Literal["el", "knn", "krand", "cknn"]
-STRATEGIES = get_args(Strategy)
 MESSAGES_PER_CONTACT = 2
 FIRST_LOOK = 8
 """Of k times as many hosts the order is worked out first, and of as many times more if these are too few."""

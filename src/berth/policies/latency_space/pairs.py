@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
-from berth.policies.latency_space.refine_kernel import LESS, NO_LINK
+from berth.policies.latency_space.probing import NO_LINK
+from berth.policies.latency_space.refine_kernel import LESS
 from berth.space.coordinates import Coordinates
 
 FloatArray = NDArray[np.float64]

@@ -13,7 +13,8 @@ from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.memory import Memory
 from berth.policies.latency_space.pairs import PairMoves
-from berth.policies.latency_space.refine_kernel import Effort, Nodes, Streams, Units, refine
+from berth.policies.latency_space.probing import Nodes, Streams
+from berth.policies.latency_space.refine_kernel import Effort, Units, refine
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]

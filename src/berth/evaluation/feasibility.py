@@ -225,6 +225,8 @@ def _link_shares(situation: Situation, flows: Flows) -> np.ndarray:
 
 def keeping_up(situation: Situation) -> Iterator[str]:
     """Where a throughput is asked for, every node's processor keeps up (004, constraint 1)."""
+    if not np.nan_to_num(situation.busy_share).any():
+        return
     busy, there = processor_loads(situation), situation.setting.processors
     for node in np.flatnonzero((busy > there) & (busy > 0.0)).tolist():
         if exceeds(busy[node], there[node]):

@@ -280,7 +280,9 @@ METRICS: tuple[Metric, ...] = (
     AdditiveMetric("elastic_energy", "elastic_energy", per_flow=_squared_delay),
     AdditiveMetric("communication_cost", "communication_cost", per_flow=_link_cost),
     AdditiveMetric("placement_cost", "placement_cost", per_instance=_placement_cost),
-    AdditiveMetric("nodes_used", "nodes_used", per_node=lambda network: np.ones(len(network.nodes))),
+    AdditiveMetric(
+        "nodes_used", "nodes_used", per_node=lambda network: np.broadcast_to(1.0, len(network.nodes))
+    ),
     AdditiveMetric("enrolled_speed", "enrolled_speed", per_node=lambda network: network.speed),
     AdditiveMetric(
         "cost_per_hour",

@@ -62,7 +62,8 @@ class Setting:
     @cached_property
     def processors(self) -> FloatArray:
         """The share of every node's processor that this problem may keep busy."""
-        whole = np.ones(len(self.problem.network.nodes))
+        # One number for all nodes: there may be many, and every plan asks for this.
+        whole = np.broadcast_to(1.0, len(self.problem.network.nodes))
         return whole if self.occupied is None else whole - self.occupied.busy
 
     @property

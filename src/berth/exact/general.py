@@ -16,6 +16,7 @@ from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.run import Run, SolverOptions, run
 from berth.exact.task import ExactTask, Found
+from berth.model.randomness import generator_for
 
 IndexArray = NDArray[np.intp]
 
@@ -89,7 +90,7 @@ def _preferred(task: ExactTask, ceiling: float, best: Run) -> IndexArray | None:
         model.order_interchangeable(task.costs)
         weights = [nodes.tolist() for nodes in task.placement.candidates]
     else:
-        generator = np.random.default_rng(task.seed)
+        generator = generator_for(task.seed)
         weights = [generator.integers(1000, size=len(nodes)).tolist() for nodes in task.placement.candidates]
     objective.keep_at(round(best.objective), weights)
     second = run(model, task.budget, SolverOptions(task.seed, work=QUICK_WORK), best.nodes)

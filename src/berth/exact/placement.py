@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.metrics import busy_processors
 from berth.model import Apart, Rule, Together
+from berth.model.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -71,7 +72,7 @@ class Placement:
         return nodes if fits.all() else nodes[fits]
 
     def _sample(self, sampling: Sampling) -> None:
-        generator = np.random.default_rng(sampling.seed)
+        generator = generator_for(sampling.seed)
         for number, nodes in enumerate(self.candidates):
             size = max(1, int(np.ceil(sampling.fraction * len(nodes))))
             if size < len(nodes):

@@ -19,10 +19,10 @@ from berth.evaluation.feasibility import TOLERANCE
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
+from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task
 from berth.policies.round_robin import RoundRobin
-from berth.space.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

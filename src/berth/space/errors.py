@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.space.randomness import generator_for
+from berth.model.randomness import generator_for
 from berth.space.vivaldi_kernel import SHORTEST_MS
 
 if TYPE_CHECKING:

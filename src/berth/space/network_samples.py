@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from berth.model import Network
-from berth.space.randomness import generator_for
+from berth.model.randomness import generator_for
 from berth.space.samples import IndexArray, Samples, samples_from_matrix, samples_from_pairs
 
 DISTANCES = 32

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from berth.model.randomness import generator_for
 from berth.space.coordinates import Coordinates, FloatArray
 from berth.space.errors import error_figures
 from berth.space.islands import apart
 from berth.space.neighbourhoods import Neighbourhoods, neighbourhoods
 from berth.space.options import VivaldiOptions
-from berth.space.randomness import generator_for
 from berth.space.refinement import refine_nodes
 from berth.space.samples import Samples
 from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS, update_nodes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from berth.model.randomness import generator_for
 from berth.policies.bounded.bounds import Bound
 from berth.policies.bounded.candidates import CandidateSearch
 from berth.policies.bounded.delays import DelayModel
@@ -14,7 +15,6 @@ from berth.policies.bounded.start import Start, start
 from berth.policies.bounded.state import State
 from berth.policies.latency_space import known_space
 from berth.policies.policy import Task
-from berth.space.randomness import generator_for
 
 
 def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satisfaction, Start]:

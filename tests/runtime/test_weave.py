@@ -157,6 +157,7 @@ def test_the_session_that_there_is_has_the_views_of_an_operators_rows(
     kept(app, "chosen")
     assert weave(app).shapes["chosen"].schema.names == ["id"]
     assert SparkSession.builder.getOrCreate() is spark
+    assert SparkSession.getActiveSession() is spark
     assert not spark.catalog.tableExists("rows_of_chosen")
 
 

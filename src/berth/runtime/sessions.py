@@ -21,10 +21,25 @@ def in_session_of(*frames: DataFrame) -> Iterator[None]:
         return
     session: Any = frames[0].sparkSession
     kind: Any = SparkSession
+    with _as_before(session):
+        kind._instantiatedSession = kind._activeSession = session
+        kind._get_j_spark_session_class(session._jvm).setActiveSession(session._jsparkSession)
+        yield
+
+
+@contextmanager
+def another_session(session: SparkSession) -> Iterator[SparkSession]:
+    """A session of its own for views and rows that must not stay; the one before is the active one again."""
+    with _as_before(session):
+        yield session.newSession()
+
+
+@contextmanager
+def _as_before(session: Any) -> Iterator[None]:
+    """Whatever becomes the session that there is, in Python and in Java: afterwards it is the one before."""
+    kind: Any = SparkSession
     java = kind._get_j_spark_session_class(session._jvm)
     before = kind._instantiatedSession, kind._activeSession, java.getActiveSession()
-    kind._instantiatedSession = kind._activeSession = session
-    java.setActiveSession(session._jsparkSession)
     try:
         yield
     finally:

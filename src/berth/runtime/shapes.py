@@ -24,7 +24,7 @@ from berth.runtime.plans import (
     shuffles,
     subqueries_of,
 )
-from berth.runtime.sessions import in_session_of
+from berth.runtime.sessions import another_session, in_session_of
 
 _EMPTY_INPUT = {"Scan ExistingRDD", "LocalTableScan", "WholeStageCodegen", "InputAdapter"}
 
@@ -53,8 +53,8 @@ def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Sha
     if operator.kind == "sink":
         return Shape(StructType(), streams=streaming > 0)
     # in a session of their own: a view that the function makes of them must not stay behind
-    apart = session.newSession()
-    frame = call(operator, *(apart.createDataFrame([], shape.schema) for shape in inputs.values()))
+    with another_session(session) as apart:
+        frame = call(operator, *(apart.createDataFrame([], shape.schema) for shape in inputs.values()))
     nodes = list(_logical_nodes(logical_plan(frame)))
     names = [name_of(node) for node in nodes]
     states = sum(name not in ONE_STAGE | NO_STATE and (name != "Join" or streaming > 1) for name in names)

@@ -32,7 +32,7 @@ from berth.runtime.nodes import resource_name
 from berth.runtime.on_worker import Post
 from berth.runtime.placement import Branch, Placement
 from berth.runtime.plans import frame_of, logical_plan
-from berth.runtime.sessions import in_session_of
+from berth.runtime.sessions import another_session, in_session_of
 from berth.runtime.shapes import Shape, call, check_stages, shape_of, source_shape
 from berth.runtime.user_errors import naming_functions_of
 
@@ -196,11 +196,11 @@ class Weaver:
                     )
         if operator.kind == "frame" and shape.shuffles:
             branch = self._branches(operator)[0]
-            apart = self.session.newSession()
             schemas = [self.shapes[sender].schema for sender in operator.inputs]
-            inputs = [apart.createDataFrame([], schema) for schema in schemas]
-            stand_ins = [frame.repartition(len(branch.instances)) for frame in inputs]
-            check_stages(operator, self._worked(operator, branch, stand_ins))
+            with another_session(self.session) as apart:
+                inputs = [apart.createDataFrame([], schema) for schema in schemas]
+                stand_ins = [frame.repartition(len(branch.instances)) for frame in inputs]
+                check_stages(operator, self._worked(operator, branch, stand_ins))
 
     def _in_the_stream(self) -> list[str]:
         """The operators that are part of the streaming query: what keeps state, and what leads there.

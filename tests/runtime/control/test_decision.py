@@ -209,6 +209,16 @@ def test_a_broken_promise_is_rolled_back() -> None:
     )
 
 
+def test_instead_of_going_back_it_goes_where_it_is_best_now() -> None:
+    """By the same rules as any move: two looks, and after the cool-down."""
+    memory = promised_by({"rome": 10.0, "paris": 5.0, "oslo": 30.0}, "paris")
+    turned = {"rome": 10.0, "paris": 20.0, "oslo": 4.0}
+    first, memory = look_at(turned, "paris", now=40.0, memory=memory)
+    second, memory = look_at(turned, "paris", now=70.0, memory=memory)
+    assert [first.kind, second.kind] == ["wait", "migrate"]
+    assert target(second) == "oslo"
+
+
 def test_a_plan_that_was_rolled_back_is_not_tried_again_for_a_while() -> None:
     """It is remembered by where things run, and forgotten after its time."""
     memory = Memory().rolled_back(0.0, at("paris"), TERMS)

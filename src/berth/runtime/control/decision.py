@@ -164,6 +164,9 @@ class _Deciding:
         if short <= self._terms.tolerance or not better or not usable:
             self._memory = replace(self._memory, promise=self._kept_again(promise))
             return None
+        if self._another_is_better(offer):
+            # the way back would only be a detour
+            return None
         seen = promise.broken + 1
         memory = replace(self._memory, promise=replace(promise, broken=seen, kept=0), pending=None)
         why = (
@@ -175,6 +178,14 @@ class _Deciding:
         if waiting:
             return self._decision("wait", f"{why}; {waiting}", offer), memory
         return self._decision("roll back", why, offer), memory
+
+    def _another_is_better(self, back: Offer) -> bool:
+        """Whether there is a plan that is worth more than the way back, and worth going to by itself."""
+        plan = self._look.replan.plan
+        if plan is None or same_place(plan, self._look.current) or not self._may_be_tried(plan):
+            return False
+        offer = self._stand.offer(plan)
+        return self._is_worth_it(offer) and offer.net > back.net
 
     def _kept_again(self, promise: Promise) -> Promise | None:
         """A promise that was kept in enough looks is no question any more."""

@@ -53,7 +53,7 @@ def watch_edge_pipeline(folder: Path) -> None:
     command = ["watch", _shown(HERE / "edge_pipeline.py"), "--problem", _shown(HERE / "edge-pipeline.yaml")]
     command += ["--objective", "network_usage", "--emulate-network", "1", "--batch-every", "2"]
     command += ["--fresh", "--out", str(place)]
-    command += ["--every", "6", "--confirmations", "1", "--cool-down", "12"]
+    command += ["--every", "12", "--confirmations", "1", "--cool-down", "12"]
     history = place / "history.jsonl"
     history.unlink(missing_ok=True)
     # the sensors don't wait for us

@@ -6,8 +6,8 @@ micro-batch from its trigger to its commit, the first ones left out:
 - `built-in`: two operators of Spark's own, 50,000 rows a batch (wanted: at most 1.25 times the seconds);
 - `steady`: the same with 100 rows a batch, three pinned stages (wanted: under 1 s);
 - `lost-node`: from the SIGKILL of a worker to the first batch by a plan without it (wanted: under 60 s).
-The pinned side is `berth.runtime` as `berth run` uses it, with all its measuring. `--only` takes some of these
-parts. It takes some minutes, and means something only on a machine that does nothing else.
+The pinned side is `berth.runtime` as `berth run` uses it, with all its measuring. `--only` takes some of
+these parts. It takes some minutes, and means something only on a machine that does nothing else.
 """
 
 from __future__ import annotations

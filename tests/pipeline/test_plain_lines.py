@@ -108,7 +108,7 @@ def test_what_is_not_plain(line: str) -> None:
     assert not is_plain(line)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(st.data())
 def test_a_plain_line_is_one_object_with_the_fields_and_their_types(data: st.DataObject) -> None:
     """As Python's parser reads it: each key once, in order, nothing else, and of the field's own type."""

@@ -27,6 +27,5 @@ at most what they count.
 
 `run.two_stages(task, policy, first, goal)` does the rest: one application after another on what is left,
 empty containers deleted between the stages, T, U and W by the judge. What users may set is in
-`parameters.py`: a
-policy's parameter class extends `TwoStageParameters`.
+`parameters.py`: a policy's parameter class extends `TwoStageParameters`.
 """

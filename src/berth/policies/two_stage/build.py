@@ -64,7 +64,9 @@ class Request:
 
     @property
     def _size(self) -> FloatArray:
-        return np.array([self._containers.capacity.get(name, 0.0) for name in self.resources])
+        return np.array(
+            [self._containers.capacity.get(name, 0.0) for name in self.resources], dtype=np.float64
+        )
 
     @cached_property
     def _ends(self) -> tuple[IndexArray, IndexArray, FloatArray]:
@@ -94,7 +96,7 @@ class Request:
         """Instances and containers."""
         graph = self._graph
         names = tuple(graph.names[self.instances])
-        demands = [graph.demand(name)[self.instances] for name in self.resources]
+        demands = [graph.demand(name)[self.instances].astype(np.float64) for name in self.resources]
         capacity = np.tile(self._size, (min(self._containers.count, len(names)), 1))
         sender, receiver, rate = self._ends
         this_end = np.concatenate([sender, receiver])

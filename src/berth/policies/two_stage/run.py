@@ -58,13 +58,16 @@ def two_stages(task: Task, policy: str, first: str, goal: Goal) -> Answer:
         nodes[request.instances] = cluster.servers[placed.bins][container]
         names = (stage_two.names[number] for number in container.tolist())
         containers |= zip(stage_one.names, names, strict=True)
-        traces[request.name] = {"first": dict(packed.trace), "second": dict(placed.trace)}
+        told = {"first": dict(packed.trace), "second": dict(placed.trace)}
+        if any(told.values()):
+            traces[request.name] = {stage: told[stage] for stage in told if told[stage]}
     trace = {
         "first_stage": first,
         "second_stage": parameters.second_stage,
         **_figures(task.setting, nodes, containers),
-        "applications": traces,
     }
+    if traces:
+        trace["applications"] = traces
     downloads = choose_downloads(task.setting, nodes)
     return Answer("feasible", nodes, goal, trace=trace, containers=containers, downloads=downloads)
 

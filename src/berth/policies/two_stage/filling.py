@@ -90,7 +90,7 @@ class Filling:
                 return Stuck(f"{at}: it fits no container: {size}")
         if not stage.group_servers[stage.group[instance]].any():
             return Stuck(f"{at}: no server that may host it has room for a container")
-        if self._most is not None:
+        if self._most is not None and (self.held >= self._most).any():
             kept += f" (at most {self._most} instances in each)"
         servers = "" if self._servers is None else " and can go to a server that may host it"
         return Stuck(

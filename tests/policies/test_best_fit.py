@@ -48,6 +48,13 @@ def test_the_fullest_server_that_has_room() -> None:
     assert servers_of(case({"x": 2, "y": 2, "z": 2}, {}, (3, 2), (8, 4, 3))) == ["s2", "s1", "s1"]
 
 
+def test_only_what_a_container_takes_counts() -> None:
+    """Free processors without a use for them make no server worse."""
+    servers = ({"cpu": 4, "gpu": 9}, {"cpu": 3, "gpu": 0}, {"cpu": 2.5, "gpu": 9})
+    for size in ({"cpu": 2}, {"cpu": 2, "gpu": 0}):
+        assert servers_of(case({"x": {"demand": {"cpu": 1, "gpu": 0}}}, {}, (1, size), servers)) == ["s2"]
+
+
 def test_ties_go_to_the_first() -> None:
     """Equal servers: the first, and then it is the fullest."""
     assert servers_of(case({"x": 2, "y": 2, "z": 2}, {}, (3, 2), (4, 4, 4))) == ["s0", "s0", "s1"]

@@ -9,7 +9,8 @@ from berth.evaluation import Setting
 from berth.exact.budget import Budget
 from berth.files import problem_from
 from berth.model import Plan, Problem
-from berth.policies.two_stage.build import Cluster, Request
+from berth.policies.two_stage.build import Request, requests
+from berth.policies.two_stage.cluster import Cluster
 from berth.policies.two_stage.stages import StageOne, StageTwo
 from tests.oracle.problems import Dice, problems, sharing_problems, solvable_problems
 
@@ -84,9 +85,8 @@ def stage_two(raw: Entry, containers: list[int]) -> StageTwo:
 
 
 def _request(problem: Problem) -> tuple[Request, Cluster]:
-    setting, containers = Setting(problem), problem.applications[0].containers
-    assert containers is not None
-    return Request(setting, 0, containers), Cluster(setting)
+    setting = Setting(problem)
+    return requests(setting)[0], Cluster(setting)
 
 
 def no_limit() -> Budget:

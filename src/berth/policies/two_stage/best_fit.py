@@ -25,7 +25,9 @@ def best_fit(
             return Stuck(_why(stage, container))
         if parameters.limit == "nomad":
             found = _drawn(found, len(stage.servers), generator)
-        score = fit_score(room[found] - size, stage.capacity[found])
+        # what a container takes nothing of doesn't tell how well it fits
+        taken = size > 0
+        score = fit_score((room[found] - size)[:, taken], stage.capacity[found][:, taken])
         servers[container] = chosen = found[np.argmax(score >= score.max() - TIE)]
         room[chosen] -= size
     return Assigned(servers)

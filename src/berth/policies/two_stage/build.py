@@ -1,85 +1,85 @@
-"""From a problem to what the stages work on: one application, and the servers with what is left of them."""
+"""From a problem to what the stages work on, application by application."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from berth.evaluation import Setting
-from berth.evaluation.feasibility import TOLERANCE
 from berth.model import Containers
+from berth.model.instances import InstanceGraph
+from berth.policies.two_stage.cluster import SLACK, Cluster
 from berth.policies.two_stage.stages import BoolArray, FloatArray, IndexArray, StageOne, StageTwo
 
-SLACK = 1.0 + TOLERANCE / 2.0
-"""Half of the judge's tolerance: sums in another order are not quite the same, and must not be above it."""
+
+def requests(setting: Setting) -> list[Request]:
+    """The applications that have containers, in the order of the file."""
+    graph, applications = setting.graph, setting.problem.applications
+    # Instances, operators, streams and pairs are numbered application after application.
+    owners = (
+        graph.application_of,
+        graph.operator_application,
+        graph.operator_application[graph.stream_ends[:, 0]],
+        graph.application_of[graph.pair_sender],
+    )
+    ends = [np.searchsorted(each, np.arange(len(applications) + 1)).tolist() for each in owners]
+    return [
+        Request(
+            application.name,
+            application.containers,
+            graph,
+            *(slice(first[number], first[number + 1]) for first in ends),
+        )
+        for number, application in enumerate(applications)
+        if application.containers is not None
+    ]
 
 
-class Cluster:
-    """The servers and what applications have taken of them so far."""
-
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
-        self.network = setting.problem.network
-        self.servers: IndexArray = self.network.hosting
-        self._taken: dict[str, FloatArray] = {}
-
-    def capacity(self, resources: tuple[str, ...]) -> FloatArray:
-        """[s, R] what every server has in all."""
-        return self._columns([self.network.capacity(name)[self.servers] for name in resources])
-
-    def room(self, resources: tuple[str, ...]) -> FloatArray:
-        """[s, R] what is left of every server, with the tolerance."""
-        left = [
-            np.maximum(self._setting.capacity(name)[self.servers], 0.0) * SLACK - self._taken.get(name, 0.0)
-            for name in resources
-        ]
-        return np.maximum(self._columns(left), 0.0)
-
-    def take(self, stage: StageTwo, servers: IndexArray) -> None:
-        """Containers are on servers now."""
-        for column, name in enumerate(stage.resources):
-            taken = self._taken.setdefault(name, np.zeros(len(self.servers)))
-            np.add.at(taken, servers, stage.size[:, column])
-
-    def _columns(self, columns: list[FloatArray]) -> FloatArray:
-        return np.stack(columns, axis=1) if columns else np.zeros((len(self.servers), 0))
-
-
+@dataclass(frozen=True, eq=False)
 class Request:
-    """One application of a problem."""
+    """One application of a problem, and which part of all numbers is its own."""
 
-    def __init__(self, setting: Setting, number: int, containers: Containers) -> None:
-        self._graph = graph = setting.graph
-        self.name = setting.problem.applications[number].name
-        self._containers = containers
-        # Instances, operators, streams and pairs are numbered application after application.
-        self.instances = _slice(graph.application_of, number)
-        self._operators = _slice(graph.operator_application, number)
-        self._pairs = _slice(graph.application_of[graph.pair_sender], number)
-        ends = graph.operator_application[graph.stream_ends[:, 0]]
-        self._streams = graph.stream_ends[_slice(ends, number)] - self._operators.start
-        demanded = (name for item in graph.operators[self._operators] for name in item.operator.demand)
-        self.resources = tuple(dict.fromkeys([*containers.capacity, *demanded]))
+    name: str
+    containers: Containers
+    graph: InstanceGraph
+    instances: slice
+    operators: slice
+    streams: slice
+    pairs: slice
+
+    @cached_property
+    def resources(self) -> tuple[str, ...]:
+        """What containers have, then what else instances demand."""
+        demanded = (name for item in self.graph.operators[self.operators] for name in item.operator.demand)
+        return tuple(dict.fromkeys([*self.containers.capacity, *demanded]))
 
     @property
     def _size(self) -> FloatArray:
         return np.array(
-            [self._containers.capacity.get(name, 0.0) for name in self.resources], dtype=np.float64
+            [self.containers.capacity.get(name, 0.0) for name in self.resources], dtype=np.float64
         )
+
+    @property
+    def _demand(self) -> FloatArray:
+        """What an instance of each operator demands of each resource."""
+        demands = [item.operator.demand for item in self.graph.operators[self.operators]]
+        rows = [[demand.get(name, 0.0) for name in self.resources] for demand in demands]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.resources))
 
     @cached_property
     def _ends(self) -> tuple[IndexArray, IndexArray, FloatArray]:
         """Sender, receiver (numbered within the application) and rate of every pair."""
-        graph, first = self._graph, self.instances.start
-        rate = np.nan_to_num(graph.pair_rate[self._pairs])
-        return graph.pair_sender[self._pairs] - first, graph.pair_receiver[self._pairs] - first, rate
+        graph, first = self.graph, self.instances.start
+        rate = np.nan_to_num(graph.pair_rate[self.pairs])
+        return graph.pair_sender[self.pairs] - first, graph.pair_receiver[self.pairs] - first, rate
 
     def _allowed(self, cluster: Cluster) -> tuple[IndexArray, BoolArray]:
         """The group of every instance, and the servers that each group may run on."""
-        graph = self._graph
+        graph = self.graph
         found: dict[int, int] = {}
-        allowed = graph.allowed_nodes[self._operators]
+        allowed = graph.allowed_nodes[self.operators]
         groups = [found.setdefault(id(nodes), len(found)) for nodes in allowed]
         position = np.full(len(cluster.network.nodes), -1, dtype=np.intp)
         position[cluster.servers] = np.arange(len(cluster.servers))
@@ -90,14 +90,13 @@ class Request:
 
     @property
     def _component(self) -> IndexArray:
-        return np.asarray(self._graph.operator_of[self.instances] - self._operators.start)
+        return np.asarray(self.graph.operator_of[self.instances] - self.operators.start)
 
     def first(self, cluster: Cluster) -> StageOne:
         """Instances and containers."""
-        graph = self._graph
+        graph = self.graph
         names = tuple(graph.names[self.instances])
-        demands = [graph.demand(name)[self.instances].astype(np.float64) for name in self.resources]
-        capacity = np.tile(self._size, (min(self._containers.count, len(names)), 1))
+        capacity = np.tile(self._size, (min(self.containers.count, len(names)), 1))
         sender, receiver, rate = self._ends
         this_end = np.concatenate([sender, receiver])
         order = np.argsort(this_end, kind="stable")
@@ -106,12 +105,12 @@ class Request:
             application=self.name,
             names=names,
             resources=self.resources,
-            demand=np.stack(demands, axis=1) if demands else np.zeros((len(names), 0)),
+            demand=self._demand[self._component],
             capacity=capacity,
             room=capacity * SLACK,
-            count=self._containers.count,
+            count=self.containers.count,
             component=self._component,
-            streams=self._streams,
+            streams=graph.stream_ends[self.streams] - self.operators.start,
             start=np.searchsorted(this_end[order], np.arange(len(names) + 1)),
             neighbour=np.concatenate([receiver, sender])[order],
             rate=np.concatenate([rate, rate])[order],
@@ -148,8 +147,3 @@ class Request:
             servers=cluster.servers,
             network=cluster.network,
         )
-
-
-def _slice(ascending: IndexArray, number: int) -> slice:
-    first, last = np.searchsorted(ascending, [number, number + 1]).tolist()
-    return slice(first, last)

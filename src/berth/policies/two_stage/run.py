@@ -11,11 +11,12 @@ import numpy as np
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.evaluation.situation import assignment_of
-from berth.model import BadInput, Containers, Plan
+from berth.model import BadInput, Plan
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import Answer, Task
-from berth.policies.two_stage.build import Cluster, Request
+from berth.policies.two_stage.build import requests
+from berth.policies.two_stage.cluster import Cluster
 from berth.policies.two_stage.registry import FIRST_STAGES, SECOND_STAGES, first_stage, second_stage
 from berth.policies.two_stage.stages import IndexArray, Stuck
 
@@ -36,14 +37,17 @@ def two_stages(task: Task, policy: str, first: str, goal: Goal) -> Answer:
         BadInput: an application has no containers, or a rate is unknown that a stage needs.
     """
     parameters = task.parameters
-    requests = _requests(task, policy, first)
+    mistakes = list(_mistakes(task, policy, first))
+    if mistakes:
+        raise BadInput(mistakes)
     cluster = Cluster(task.setting)
     generator = generator_for(task.seed)
     into, onto = first_stage(first), second_stage(parameters.second_stage)
     nodes = np.full(len(task.setting.graph), -1, dtype=np.intp)
     containers: dict[str, str] = {}
     traces: dict[str, Any] = {}
-    for request in requests:
+    for request in requests(task.setting):
+        task.progress(None, None, request.name)
         stage_one = request.first(cluster)
         packed = into(stage_one, generator, parameters, task.budget)
         if isinstance(packed, Stuck):
@@ -70,18 +74,6 @@ def two_stages(task: Task, policy: str, first: str, goal: Goal) -> Answer:
         trace["applications"] = traces
     downloads = choose_downloads(task.setting, nodes)
     return Answer("feasible", nodes, goal, trace=trace, containers=containers, downloads=downloads)
-
-
-def _requests(task: Task, policy: str, first: str) -> list[Request]:
-    mistakes = list(_mistakes(task, policy, first))
-    if mistakes:
-        raise BadInput(mistakes)
-    found: list[tuple[int, Containers]] = [
-        (number, application.containers)
-        for number, application in enumerate(task.problem.applications)
-        if application.containers is not None
-    ]
-    return [Request(task.setting, number, containers) for number, containers in found]
 
 
 def _mistakes(task: Task, policy: str, first: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from berth.policies.policy import Policy
 BUILT_IN = {
     "ffd": "berth.policies.ffd:Ffd",
     "latency-bound": "berth.policies.latency_bound:LatencyBound",
+    "mips": "berth.policies.mips:Mips",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",

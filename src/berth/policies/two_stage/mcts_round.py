@@ -1,0 +1,106 @@
+"""One round of samples: down the tree, out to a whole map, and back with what it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from berth.policies.two_stage.mcts_case import Case
+from berth.policies.two_stage.mcts_rollout import ROLL_OUT, advance, crossing_of
+from berth.policies.two_stage.mcts_state import HOPELESS, OPENED, PLACED, State, restore
+from berth.policies.two_stage.mcts_tree import (
+    DEAD_ENDS,
+    NODES,
+    NOT_YET,
+    ROLL_OUTS,
+    Rules,
+    Tree,
+    count_actions,
+    expand,
+    lowest_bound,
+)
+from berth.space.compiled import compiled
+
+SMALLEST = 1e-300
+EQUAL = 1e-12
+"""Costs that differ by less than this share of the bound are equal."""
+
+
+@compiled
+def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules, start: int) -> None:
+    """So many samples from a node, unless too many dead ends come in a row."""
+    done, failed = 0, 0
+    while done < rules.samples and failed < rules.attempts and tree.closed[start] == 0:
+        restore(state, root)
+        depth = _descend(case, state, tree, rules, start)
+        tree.numbers[ROLL_OUTS] += 1
+        cost = np.inf
+        if depth >= 0:
+            advance(case, state, ROLL_OUT, 0)
+            if state.numbers[PLACED] == len(state.path):
+                cost = _judge(case, state, tree, rules)
+        if cost < np.inf and (cost > 0.0 or not rules.printed):
+            done, failed = done + 1, 0
+            _back(tree, rules, depth, cost / rules.unit)
+        else:
+            failed += 1
+            tree.numbers[DEAD_ENDS] += 1
+            if not rules.printed:
+                _back(tree, rules, depth, rules.worst)
+
+
+@compiled
+def _judge(case: Case, state: State, tree: Tree, rules: Rules) -> float:
+    """What a whole map costs; the best one is kept, of equal ones that with less of what doesn't count."""
+    crossing = crossing_of(case, state, rules.total)
+    opened = state.numbers[OPENED]
+    cost = case.per_traffic * crossing + case.per_bin * opened if crossing < np.inf else np.inf
+    rest = crossing / max(rules.farthest, SMALLEST) + opened / len(state.used)
+    margin = EQUAL * rules.unit * rules.worst
+    better = cost < tree.lowest[0] - margin
+    if better or (cost <= tree.lowest[0] + margin and rest < tree.lowest[1] * (1.0 - EQUAL)):
+        tree.lowest[0] = cost
+        tree.lowest[1] = rest
+        for step in range(len(state.path)):
+            tree.best[step, 0] = state.path[step, 0]
+            tree.best[step, 1] = state.path[step, 1]
+    return cost
+
+
+@compiled
+def _back(tree: Tree, rules: Rules, depth: int, cost: float) -> None:
+    """Tell the nodes of a descent what it cost; the printed form stops before the root."""
+    for level in range(1 if rules.printed else 0, depth + 1):
+        tree.visits[tree.way[level]] += 1
+        tree.cost[tree.way[level]] += cost
+
+
+@compiled
+def _descend(case: Case, state: State, tree: Tree, rules: Rules, start: int) -> int:
+    """Go down to a new node, or to a whole map; the depth, or -1 where there is no way on."""
+    node, depth = start, 0
+    tree.way[0] = start
+    bins = len(case.room)
+    while state.numbers[PLACED] < len(state.path):
+        if state.numbers[HOPELESS] > 0:
+            tree.closed[node] = 1
+            return -1
+        if tree.untried[node] == NOT_YET:
+            count_actions(state, tree, node)
+        expands = tree.untried[node] > 0
+        following = -1
+        if not expands:
+            following = lowest_bound(tree, rules, node)
+            if following == -1:
+                tree.closed[node] = 1
+                return -1
+            expands = following == -2
+        if expands:
+            if tree.numbers[NODES] == len(tree.visits):
+                return depth
+            following = expand(case, state, tree, rules, node)
+        advance(case, state, tree.action[following] // bins, tree.action[following] % bins)
+        node, depth = following, depth + 1
+        tree.way[depth] = node
+        if expands:
+            return depth
+    return depth

@@ -4,15 +4,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, settings, strategies
 
 import berth
 from berth.files import problem_from
 from berth.model import BadInput
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import StageOne, Stuck
-from berth.policies.two_stage.t_heron import by_traffic, least_traffic
+from berth.policies.two_stage.t_heron import THeronParameters, by_traffic, least_traffic
 from tests.policies.two_stage_cases import case, no_limit, packed, stage_one, tiny_cases
 
 some = settings(
@@ -76,7 +75,17 @@ def test_unknown_rates_are_a_mistake() -> None:
         berth.solve(problem_from(raw), "t-heron")
 
 
-def plainly(stage: StageOne) -> list[int] | None:
+def test_ties_may_go_to_an_empty_container() -> None:
+    """Instances of one operator exchange nothing: spread out, each finds room for those it sends to."""
+    pair = {"parallelism": 2, "demand": {"cpu": 1}}
+    problem = problem_from(case({"x": pair, "y": pair}, {"xy": 8}, (4, 2), (8,)))
+    together, apart = (berth.solve(problem, "t-heron", ties=ties) for ties in ("used", "empty"))
+    assert packed(together) == ["x#0 x#1", "y#0 y#1"]
+    assert packed(apart) == ["x#0 y#0", "x#1 y#1"]
+    assert (together.trace["T"], apart.trace["T"]) == (8, 4)
+
+
+def plainly(stage: StageOne, ties: str) -> list[int] | None:
     """The same, written down step by step with a matrix of all traffic."""
     count = len(stage.names)
     traffic = np.zeros((count, count))
@@ -91,16 +100,17 @@ def plainly(stage: StageOne) -> list[int] | None:
 
         def added(container: int, number: int = number) -> tuple[float, bool, int]:
             apart = (filling.bins >= 0) & (filling.bins != container)
-            return round(traffic[number][apart].sum(), 6), not (filling.bins == container).any(), container
+            in_use = bool((filling.bins == container).any())
+            return round(traffic[number][apart].sum(), 6), in_use == (ties == "empty"), container
 
         filling.put(number, min(fitting, key=added))
     return [int(each) for each in filling.bins]
 
 
-@given(tiny_cases())
+@given(tiny_cases(), strategies.sampled_from(["used", "empty"]))
 @some
-def test_against_a_plain_packing(raw: dict[str, Any]) -> None:
+def test_against_a_plain_packing(raw: dict[str, Any], ties: Any) -> None:
     """The same containers as with plain sums over all pairs."""
     stage = stage_one(raw)
-    found = least_traffic(stage, np.random.default_rng(0), TwoStageParameters(), no_limit())
-    assert plainly(stage) == (None if isinstance(found, Stuck) else found.bins.tolist())
+    found = least_traffic(stage, np.random.default_rng(0), THeronParameters(ties=ties), no_limit())
+    assert plainly(stage, ties) == (None if isinstance(found, Stuck) else found.bins.tolist())

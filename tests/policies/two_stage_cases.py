@@ -16,7 +16,13 @@ from tests.oracle.problems import Dice, problems, sharing_problems, solvable_pro
 
 Entry = dict[str, Any]
 
-BASELINES = [("ffd", {}), ("ffd", {"variant": "heron"}), ("r-heron", {}), ("t-heron", {})]
+BASELINES = [
+    ("ffd", {}),
+    ("ffd", {"variant": "heron"}),
+    ("r-heron", {}),
+    ("t-heron", {}),
+    ("t-heron", {"ties": "empty"}),
+]
 """Every baseline with the parameters that make it another one."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from berth.evaluation.goal import Goal
 from berth.policies.policy import About, Answer, Task
-from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.run import two_stages
+from berth.policies.two_stage.t_heron import THeronParameters
 
 
 class THeron:
@@ -17,7 +17,7 @@ class THeron:
         optimises="container_traffic",
         holds="containers, capacities, candidates, hosts and 'where' rules",
     )
-    parameters = TwoStageParameters
+    parameters = THeronParameters
 
     def solve(self, task: Task) -> Answer:
         """Pack by traffic."""

@@ -59,17 +59,18 @@ class Filling:
         if self._servers is not None:
             self._servers[container] &= self._stage.group_servers[self._stage.group[instance]]
 
-    def least(self, fits: BoolArray, score: FloatArray, largest: float) -> int:
+    def least(self, fits: BoolArray, score: FloatArray, largest: float, empty_first: bool = False) -> int:
         """The container with the least score among those that fit; ties: one in use, then the first.
 
         Args:
             fits: the containers to choose from, at least one.
             score: of every container.
             largest: the size of what scores are sums of; differences far below it are rounding.
+            empty_first: ties go to an empty one instead.
         """
         found = np.flatnonzero(fits)
         best = found[score[found] <= score[found].min() + TIE * largest]
-        return int(best[np.argmax(self.held[best] > 0)])
+        return int(best[np.argmax((self.held[best] == 0) == empty_first)])
 
     def traffic_with(self, instance: int) -> FloatArray:
         """What an instance exchanges with those in each container."""

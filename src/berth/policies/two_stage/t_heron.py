@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Literal
+
 import numpy as np
 
 from berth.exact.budget import Budget
@@ -10,18 +13,32 @@ from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, StageOne, Stuck
 
 
+@dataclass(frozen=True)
+class THeronParameters(TwoStageParameters):
+    """What users may set, beside the second stage's own."""
+
+    ties: Literal["used", "empty"] = field(
+        default="used",
+        metadata={
+            "help": "where an instance goes that adds the same anywhere: a container in use, or an empty one"
+        },
+    )
+
+
 def least_traffic(
-    stage: StageOne, _generator: np.random.Generator, _parameters: TwoStageParameters, _budget: Budget
+    stage: StageOne, _generator: np.random.Generator, parameters: THeronParameters, _budget: Budget
 ) -> Assigned | Stuck:
     """Whoever exchanges most comes first."""
     filling = Filling(stage)
+    empty_first = parameters.ties == "empty"
     for instance in by_traffic(stage):
         fits = filling.fits(instance)
         if not fits.any():
             return filling.stuck(instance)
         # What stays in a container doesn't cross: the most kept is the least added.
         kept = filling.traffic_with(instance)
-        filling.put(instance, filling.least(fits, -kept, float(stage.traffic_of[instance])))
+        container = filling.least(fits, -kept, float(stage.traffic_of[instance]), empty_first)
+        filling.put(instance, container)
     return Assigned(filling.bins)
 
 

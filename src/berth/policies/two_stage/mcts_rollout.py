@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from berth.policies.two_stage.mcts_case import Case
 from berth.policies.two_stage.mcts_state import (
     HOPELESS,
@@ -88,11 +86,12 @@ def crossing_of(case: Case, state: State, total: float) -> float:
             kind, place = state.path[one, 0], state.path[one, 1]
             for other in range(one):
                 partner, there = state.path[other, 0], state.path[other, 1]
-                if place != there and case.both[kind, partner] > 0.0:
+                # no traffic needs no link: 0 x infinity is not a number
+                if place != there and case.traffic[kind, partner] > 0.0:
                     crossing += case.traffic[kind, partner] * case.distance[place, there]
+                if place != there and case.traffic[partner, kind] > 0.0:
                     crossing += case.traffic[partner, kind] * case.distance[there, place]
-    # no traffic over no link is not a number, and no way either
-    return crossing if crossing < np.inf else np.inf
+    return crossing
 
 
 @compiled

@@ -34,6 +34,7 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
         depth = _descend(case, state, tree, rules, start)
         tree.numbers[ROLL_OUTS] += 1
         cost = np.inf
+        whole = state.numbers[PLACED] == len(state.path)
         if depth >= 0:
             advance(case, state, ROLL_OUT, 0)
             if state.numbers[PLACED] == len(state.path):
@@ -44,6 +45,8 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
         else:
             failed += 1
             tree.numbers[DEAD_ENDS] += 1
+            if whole and cost == np.inf:
+                tree.closed[tree.way[depth]] = 1
             if not rules.printed:
                 _back(tree, rules, depth, rules.worst)
 

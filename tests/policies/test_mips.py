@@ -52,7 +52,7 @@ def test_figures_are_the_judge_s(alpha: float, mode: str) -> None:
 
 
 def test_the_trade_off() -> None:
-    """11 cpu and 3 licences need three containers of 4 and 2; traffic alone wants no more than that, either."""
+    """11 cpu and 3 licences need three containers of 4 and 2; traffic alone is no more with them."""
     packed_, heavy = (berth.solve(pipeline(), "mips", alpha=alpha).trace for alpha in (0.0, 1.0))
     assert packed_["U"] == 3
     assert heavy["T"] <= packed_["T"]
@@ -73,7 +73,7 @@ def test_together_where_it_fits() -> None:
 @some
 @given(tiny_cases())
 def test_plans_hold(raw: dict[str, Any]) -> None:
-    """Whatever it answers, the judge finds nothing against it; with symmetry and without, it costs the same."""
+    """Whatever it answers, the judge has nothing against it; with symmetry and without, it costs the same."""
     problem = problem_from(raw)
     plans = [berth.solve(problem, "mips", alpha=0.5, samples=200, symmetry=kept) for kept in (True, False)]
     for plan in plans:

@@ -68,7 +68,8 @@ def advance(case: Case, state: State, kind: int, place: int) -> None:
             for other in range(kinds):
                 if state.left[other] > 0:
                     now = status_of(case, state, other, looked, full)
-                    change(state.status, state.counts, state.fits, state.numbers, looked, other, now)
+                    if now != state.status[looked, other]:
+                        change(state.status, state.counts, state.fits, state.numbers, looked, other, now)
             looked = place if looked != place else -1
         going = rolls and state.numbers[PLACED] < items and state.numbers[HOPELESS] == 0
 

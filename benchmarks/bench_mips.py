@@ -109,9 +109,9 @@ def small(repeats: int) -> None:
                 if best:
                     ratios.append(np.inf if found is None else packing.cost(found) / best)
             stage = "second" if second else "first"
+            figures = f"mean {np.mean(ratios):.4f}, max {np.max(ratios):.3f}"
             print(
-                f"  {stage:>6} stage, {samples:3} samples: mean {np.mean(ratios):.4f}, max {np.max(ratios):.3f} "
-                f"of the optimum; {len(ratios)} packings",
+                f"  {stage:>6} stage, {samples:3} samples: {figures} of the optimum; {len(ratios)} packings",
                 flush=True,
             )
 

@@ -22,8 +22,10 @@ from berth.policies.two_stage.mcts_tree import (
     new_tree,
 )
 
-LARGEST_TREE = 4_000_000
+LARGEST_TREE = 1_000_000
 """Nodes; beyond, roll-outs start from the nodes that there are."""
+AT_ONCE = 20_000
+"""After so many samples, a fraction of a second, the search looks at the time."""
 ATTEMPTS = 10
 """A round ends after so many times its samples in dead ends in a row."""
 
@@ -71,7 +73,11 @@ def search(
     tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
     node, rounds = 0, 0
     while rounds < items and not (rounds and budget.over):
-        sample_round(case, root, state, tree, rules, node)
+        left = samples
+        while left > 0 and not (left < samples and budget.over):
+            part = rules._replace(samples=min(left, AT_ONCE))
+            done = sample_round(case, root, state, tree, part, node)
+            left = left - done if done == part.samples else 0
         node = int(best_child(tree, rules, node))
         if node < 0:
             break

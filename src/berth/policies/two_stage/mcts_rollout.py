@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from berth.policies.two_stage.mcts_case import Case
+from berth.policies.two_stage.mcts_case import Case, IndexArray, Words
 from berth.policies.two_stage.mcts_state import (
     HOPELESS,
     NO,
@@ -11,6 +11,7 @@ from berth.policies.two_stage.mcts_state import (
     PLAIN,
     PREFERRED,
     State,
+    Statuses,
     below,
     change,
     status_of,
@@ -33,7 +34,11 @@ def advance(case: Case, state: State, kind: int, place: int) -> None:
     going = not rolls or (state.numbers[PLACED] < items and state.numbers[HOPELESS] == 0)
     while going:
         if rolls:
-            kind, place = _preferred(case, state) if len(case.share) > 0 else _uniform(state)
+            kind, place = (
+                _preferred(case, state)
+                if len(case.share) > 0
+                else _uniform(state.status, state.counts, state.random)
+            )
         step = state.numbers[PLACED]
         state.path[step, 0] = kind
         state.path[step, 1] = place
@@ -96,44 +101,36 @@ def crossing_of(case: Case, state: State, total: float) -> float:
 
 
 @compiled
-def _uniform(state: State) -> tuple[int, int]:
+def _uniform(status: Statuses, counts: IndexArray, random: Words) -> tuple[int, int]:
     """Any action with a score, else any."""
-    last = len(state.counts) - 1
-    wanted = PREFERRED if state.counts[last, PREFERRED - 1] > 0 else PLAIN
-    nth = below(state, state.counts[last, wanted - 1])
+    last = len(counts) - 1
+    wanted = PREFERRED if counts[last, PREFERRED - 1] > 0 else PLAIN
+    nth = below(random, counts[last, wanted - 1])
     place = 0
-    while nth >= state.counts[place, wanted - 1]:
-        nth -= state.counts[place, wanted - 1]
+    while nth >= counts[place, wanted - 1]:
+        nth -= counts[place, wanted - 1]
         place += 1
-    kind = 0
-    while True:
-        if state.status[place, kind] == wanted:
-            if nth == 0:
-                return kind, place
-            nth -= 1
+    kind = -1
+    while nth >= 0:
         kind += 1
-
-
-@compiled
-def score_of(case: Case, state: State, kind: int, place: int) -> float:
-    """The second stage's score: traffic with what the bin holds, and how full the bin is."""
-    score: float = state.near[place, kind] / case.scale + state.fullness[place]
-    return score
+        if status[place, kind] == wanted:
+            nth -= 1
+    return kind, place
 
 
 @compiled
 def _preferred(case: Case, state: State) -> tuple[int, int]:
-    """One of the actions with the highest score."""
+    """One of the actions with the highest score: traffic with a bin and those nearby, and how full it is."""
     best, found, chosen_kind, chosen_place = -1.0, 0, 0, 0
     for place in range(len(state.used)):
         for kind in range(len(case.members)):
             if state.status[place, kind] == NO:
                 continue
-            score = score_of(case, state, kind, place)
+            score = state.near[place, kind] / case.scale + state.fullness[place]
             if score * TOP > best:
                 best, found = score, 0
             if score >= best * TOP:
                 found += 1
-                if found == 1 or below(state, found) == 0:
+                if found == 1 or below(state.random, found) == 0:
                     chosen_kind, chosen_place = kind, place
     return chosen_kind, chosen_place

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from berth.policies.two_stage.mcts_case import Case
+from berth.policies.two_stage.mcts_case import Case, FloatArray, IndexArray
 from berth.policies.two_stage.mcts_rollout import ROLL_OUT, advance, crossing_of
-from berth.policies.two_stage.mcts_state import HOPELESS, OPENED, PLACED, State, restore
+from berth.policies.two_stage.mcts_state import HOPELESS, OPENED, PLACED, PLAIN, PREFERRED, State, restore
 from berth.policies.two_stage.mcts_tree import (
     DEAD_ENDS,
     NODES,
@@ -14,22 +14,27 @@ from berth.policies.two_stage.mcts_tree import (
     ROLL_OUTS,
     Rules,
     Tree,
-    count_actions,
     expand,
     lowest_bound,
 )
 from berth.space.compiled import compiled
 
 SMALLEST = 1e-300
+PATIENCE = 2
+"""Once a map is known, a round ends after so many times its samples in dead ends."""
 EQUAL = 1e-12
 """Costs that differ by less than this share of the bound are equal."""
 
 
 @compiled
-def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules, start: int) -> None:
-    """So many samples from a node, unless too many dead ends come in a row."""
-    done, failed = 0, 0
+def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules, start: int) -> int:
+    """So many samples from a node; fewer where dead ends end it. How many there were."""
+    done, failed, dead = 0, 0, 0
+    # the printed form stops before the root
+    first = 1 if rules.printed else 0
     while done < rules.samples and failed < rules.attempts and tree.closed[start] == 0:
+        if dead >= PATIENCE * rules.samples and tree.lowest[0] < np.inf and not rules.printed:
+            break
         restore(state, root)
         depth = _descend(case, state, tree, rules, start)
         tree.numbers[ROLL_OUTS] += 1
@@ -41,14 +46,16 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
                 cost = _judge(case, state, tree, rules)
         if cost < np.inf and (cost > 0.0 or not rules.printed):
             done, failed = done + 1, 0
-            _back(tree, rules, depth, cost / rules.unit)
+            _back(tree.visits, tree.cost, tree.way, first, depth, cost / rules.unit)
         else:
             failed += 1
+            dead += 1
             tree.numbers[DEAD_ENDS] += 1
             if whole and cost == np.inf:
                 tree.closed[tree.way[depth]] = 1
             if not rules.printed:
-                _back(tree, rules, depth, rules.worst)
+                _back(tree.visits, tree.cost, tree.way, first, depth, rules.worst)
+    return done
 
 
 @compiled
@@ -70,11 +77,13 @@ def _judge(case: Case, state: State, tree: Tree, rules: Rules) -> float:
 
 
 @compiled
-def _back(tree: Tree, rules: Rules, depth: int, cost: float) -> None:
-    """Tell the nodes of a descent what it cost; the printed form stops before the root."""
-    for level in range(1 if rules.printed else 0, depth + 1):
-        tree.visits[tree.way[level]] += 1
-        tree.cost[tree.way[level]] += cost
+def _back(
+    visits: IndexArray, cost: FloatArray, way: IndexArray, first: int, depth: int, value: float
+) -> None:
+    """Tell the nodes of a descent what it cost."""
+    for level in range(first, depth + 1):
+        visits[way[level]] += 1
+        cost[way[level]] += value
 
 
 @compiled
@@ -88,7 +97,10 @@ def _descend(case: Case, state: State, tree: Tree, rules: Rules, start: int) -> 
             tree.closed[node] = 1
             return -1
         if tree.untried[node] == NOT_YET:
-            count_actions(state, tree, node)
+            # those with a score come first if there are any, else all
+            plain, preferred = state.counts[bins, PLAIN - 1], state.counts[bins, PREFERRED - 1]
+            tree.untried[node] = preferred if preferred > 0 else plain
+            tree.biased[node] = plain if preferred > 0 else 0
         expands = tree.untried[node] > 0
         following = -1
         if not expands:

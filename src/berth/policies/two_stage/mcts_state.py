@@ -45,7 +45,7 @@ class State(NamedTuple):
     """[traffic that stays within bins]."""
     path: IndexArray
     """[items, 2]: kind and bin of every item in the order of placement."""
-    random: NDArray[np.uint64]
+    random: Words
     """[the state of chance]."""
 
 
@@ -108,10 +108,10 @@ def restore(state: State, source: State) -> None:
 
 
 @compiled
-def below(state: State, limit: int) -> int:
+def below(random: Words, limit: int) -> int:
     """A random whole number from 0 to below a limit (splitmix64)."""
-    state.random[0] += np.uint64(0x9E3779B97F4A7C15)
-    word = state.random[0]
+    random[0] += np.uint64(0x9E3779B97F4A7C15)
+    word = random[0]
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     word = word ^ (word >> np.uint64(31))

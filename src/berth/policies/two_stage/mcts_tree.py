@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from berth.policies.two_stage.mcts_case import Case, FloatArray, IndexArray
-from berth.policies.two_stage.mcts_rollout import TOP, score_of
+from berth.policies.two_stage.mcts_rollout import TOP
 from berth.policies.two_stage.mcts_state import PLAIN, PREFERRED, State, below
 from berth.space.compiled import compiled
 
@@ -85,15 +85,6 @@ def new_tree(case: Case, size: int) -> Tree:
 
 
 @compiled
-def count_actions(state: State, tree: Tree, node: int) -> None:
-    """Which actions come first: those with a score if there are any, else all."""
-    last = len(state.counts) - 1
-    plain, preferred = state.counts[last, PLAIN - 1], state.counts[last, PREFERRED - 1]
-    tree.untried[node] = preferred if preferred > 0 else plain
-    tree.biased[node] = plain if preferred > 0 else 0
-
-
-@compiled
 def lowest_bound(tree: Tree, rules: Rules, node: int) -> int:
     """The child with the lowest confidence bound; -2: an action that is tried by the prior only; -1: none."""
     spread = rules.exploration * np.sqrt(2.0 * np.log(max(tree.visits[node], 1)))
@@ -134,12 +125,14 @@ def expand(case: Case, state: State, tree: Tree, rules: Rules, node: int) -> int
         for place in range(bins):
             if state.status[place, kind] != wanted or tree.tried[kind * bins + place] == node:
                 continue
-            score = score_of(case, state, kind, place) if ranked else 1.0
+            score = 1.0
+            if ranked:
+                score = state.near[place, kind] / case.scale + state.fullness[place]
             if score * TOP > best:
                 best, found = score, 0
             if score >= best * TOP:
                 found += 1
-                if found == 1 or below(state, found) == 0:
+                if found == 1 or below(state.random, found) == 0:
                     action = kind * bins + place
     new = int(tree.numbers[NODES])
     tree.numbers[NODES] += 1

@@ -109,7 +109,7 @@ def test_every_sample_reaches_the_root() -> None:
     """E1.4: the root counts; its children have all its visits but for the prior's one each."""
     case, _ = case_of(drawn(np.random.default_rng(6), items=9, bins=5, spare=9), symmetry=False)
     tree, root, state = new_tree(case, 1000), new_state(case, 1), new_state(case, 1)
-    rules = Rules(300, 3000, 2**0.5, 100.0, 1.0, 50.0, 50.0, False)
+    rules = Rules(300, 3000, 600, 2**0.5, 100.0, 1.0, 50.0, 50.0, False)
     sample_round(case, root, state, tree, rules, 0)
     assert tree.visits[0] == tree.numbers[ROLL_OUTS] == 300
     children, child = [], tree.child[0]

@@ -24,10 +24,12 @@ from berth.policies.two_stage.mcts_tree import (
 
 LARGEST_TREE = 1_000_000
 """Nodes; beyond, roll-outs start from the nodes that there are."""
-AT_ONCE = 20_000
-"""After so many samples, a fraction of a second, the search looks at the time."""
+STEPS_AT_ONCE = 100_000_000
+"""After about so many steps, a fraction of a second, the search looks at the time."""
 ATTEMPTS = 10
 """A round ends after so many times its samples in dead ends in a row."""
+PATIENCE = 2
+"""Once a map is known, it ends after so many times its samples in dead ends altogether."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,7 @@ def search(
     rules = Rules(
         samples,
         ATTEMPTS * samples,
+        PATIENCE * samples,
         exploration,
         1.0 if printed else bound,
         bound if printed else 1.0,
@@ -71,11 +74,12 @@ def search(
     )
     root, state = new_state(case, seed), new_state(case, seed)
     tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
+    at_once = max(1, STEPS_AT_ONCE // (items * bins * len(case.members)))
     node, rounds = 0, 0
     while rounds < items and not (rounds and budget.over):
         left = samples
         while left > 0 and not (left < samples and budget.over):
-            part = rules._replace(samples=min(left, AT_ONCE))
+            part = rules._replace(samples=min(left, at_once))
             done = sample_round(case, root, state, tree, part, node)
             left = left - done if done == part.samples else 0
         node = int(best_child(tree, rules, node))

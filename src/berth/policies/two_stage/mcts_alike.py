@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
+PROBED = 16
+
 
 def alike(between: FloatArray, features: Sequence[NDArray[Any]]) -> IndexArray:
     """Groups of rows that can be swapped: the same features, and the same numbers between them and others.
@@ -27,6 +29,10 @@ def alike(between: FloatArray, features: Sequence[NDArray[Any]]) -> IndexArray:
         rest = np.flatnonzero(group < 0)
         for feature in features:
             rest = rest[(feature[rest] == feature[row]).all(axis=1)]
+        # whole rows are compared only where the nearest ones agree: on large networks that are few
+        near = np.argsort(between[row], kind="stable")[:PROBED]
+        agree = (between[rest[:, None], near] == between[row, near]) | (near == row) | (near == rest[:, None])
+        rest = rest[agree.all(axis=1)]
         same = _swappable(between, row, rest) & _swappable(between.T, row, rest)
         group[rest[same]] = found
         found += 1

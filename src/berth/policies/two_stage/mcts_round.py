@@ -20,8 +20,6 @@ from berth.policies.two_stage.mcts_tree import (
 from berth.space.compiled import compiled
 
 SMALLEST = 1e-300
-PATIENCE = 2
-"""Once a map is known, a round ends after so many times its samples in dead ends."""
 EQUAL = 1e-12
 """Costs that differ by less than this share of the bound are equal."""
 
@@ -33,7 +31,7 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
     # the printed form stops before the root
     first = 1 if rules.printed else 0
     while done < rules.samples and failed < rules.attempts and tree.closed[start] == 0:
-        if dead >= PATIENCE * rules.samples and tree.lowest[0] < np.inf and not rules.printed:
+        if dead >= rules.patience and tree.lowest[0] < np.inf and not rules.printed:
             break
         restore(state, root)
         depth = _descend(case, state, tree, rules, start)

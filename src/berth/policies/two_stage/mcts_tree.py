@@ -52,6 +52,8 @@ class Rules(NamedTuple):
     samples: int
     attempts: int
     """So many dead ends in a row end a round."""
+    patience: int
+    """So many dead ends end a round once a map is known."""
     exploration: float
     unit: float
     """What costs are divided by: the pessimistic bound, or 1 for the printed form."""

@@ -39,7 +39,8 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
         cost = np.inf
         whole = state.numbers[PLACED] == len(state.path)
         if depth >= 0:
-            advance(case, state, ROLL_OUT, 0)
+            # plain literals would be compiled as types of their own
+            advance(case, state, int(np.intp(ROLL_OUT)), int(np.intp(0)))
             if state.numbers[PLACED] == len(state.path):
                 cost = _judge(case, state, tree, rules)
         if cost < np.inf and (cost > 0.0 or not rules.printed):

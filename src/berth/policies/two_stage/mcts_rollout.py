@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from berth.policies.two_stage.mcts_case import Case, IndexArray, Words
 from berth.policies.two_stage.mcts_state import (
     HOPELESS,
@@ -49,7 +47,7 @@ def advance(case: Case, state: State, kind: int, place: int) -> None:
         state.left[kind] -= 1
         if state.left[kind] == 0:
             for other in range(len(state.used)):
-                change(state.status, state.counts, state.fits, state.numbers, other, kind, int(np.intp(NO)))
+                change(state.status, state.counts, state.fits, state.numbers, other, kind, NO)
             # nothing of it is left that could be without a bin
             state.numbers[HOPELESS] -= 1
         for resource in range(case.need.shape[1]):

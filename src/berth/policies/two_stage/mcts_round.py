@@ -39,7 +39,7 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
         cost = np.inf
         whole = state.numbers[PLACED] == len(state.path)
         if depth >= 0:
-            # plain literals would be compiled as types of their own
+            # with plain literals it would be compiled once more, and not be faster
             advance(case, state, int(np.intp(ROLL_OUT)), int(np.intp(0)))
             if state.numbers[PLACED] == len(state.path):
                 cost = _judge(case, state, tree, rules)

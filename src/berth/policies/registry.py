@@ -11,13 +11,17 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "ffd": "berth.policies.ffd:Ffd",
     "latency-bound": "berth.policies.latency_bound:LatencyBound",
+    "mips": "berth.policies.mips:Mips",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",
+    "r-heron": "berth.policies.r_heron:RHeron",
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
     "sbon": "berth.policies.sbon:Sbon",
+    "t-heron": "berth.policies.t_heron:THeron",
     "t-storm": "berth.policies.t_storm:TStorm",
 }
 DEFAULT = "odp"

@@ -1,0 +1,86 @@
+"""First fit decreasing (card 1.13, erratum E1.13): as paper 001 describes it, and as Heron does it.
+
+The paper's text takes instances as they come and, of the containers in use, the one with the most free
+resources that has room: worst fit. Heron sorts components by memory, then processor, the largest first, and
+takes the first container in use that has room. Both open a new container only where none has room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from berth.exact.budget import Budget
+from berth.policies.two_stage.filling import Filling
+from berth.policies.two_stage.parameters import TwoStageParameters
+from berth.policies.two_stage.stages import Assigned, FloatArray, IndexArray, StageOne, Stuck
+
+FIRST_BY = ({"memory", "mem", "ram"}, {"cpu", "cpus", "cores"}, {"disk"})
+"""Heron's order of resources; others follow in the order of the problem."""
+
+
+@dataclass(frozen=True)
+class FfdParameters(TwoStageParameters):
+    """What users may set, beside the second stage's own."""
+
+    variant: Literal["paper", "heron"] = field(
+        default="paper",
+        metadata={
+            "help": "paper: instances in order, container with most free; heron: largest first, first fit"
+        },
+    )
+    padding: float = field(
+        default=0.0, metadata={"help": "heron: share of every container's capacity that instances leave free"}
+    )
+    instances_per_container: int | None = field(
+        default=10, metadata={"help": "heron: at most so many instances in a container; none: any number"}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.padding < 1:
+            raise ValueError(f"padding: {self.padding} is not from 0 up to below 1")
+        if self.instances_per_container is not None and self.instances_per_container < 1:
+            raise ValueError(f"instances_per_container: {self.instances_per_container} is below 1")
+
+
+def first_fit(
+    stage: StageOne, _generator: np.random.Generator, parameters: FfdParameters, _budget: Budget
+) -> Assigned | Stuck:
+    """Instances into the first container in use that has room, in the order of the variant."""
+    heron = parameters.variant == "heron"
+    limits = (parameters.padding, parameters.instances_per_container) if heron else (0.0, None)
+    filling = Filling(stage, *limits)
+    for instance in _by_size(stage) if heron else range(len(stage.names)):
+        fits = filling.fits(instance)
+        active = fits & (filling.held > 0)
+        if active.any():
+            # Sorted by what is free, the most first, or by number: the first that fits.
+            score = np.zeros(len(active)) if heron else -filling.free_share.sum(axis=1)
+            container = filling.least(active, score, len(stage.resources))
+        elif fits.any():
+            container = int(np.argmax(fits))
+        else:
+            return filling.stuck(instance)
+        filling.put(instance, container)
+    return Assigned(filling.bins)
+
+
+def _by_size(stage: StageOne) -> list[int]:
+    """Instances by what they demand, the most first: component after component."""
+    columns: list[FloatArray] = [-stage.demand[:, column] for column in _columns(stage.resources)]
+    keys: list[FloatArray | IndexArray] = [*columns, stage.component]
+    order: list[int] = np.lexsort(keys[::-1]).tolist()
+    return order
+
+
+def _columns(resources: tuple[str, ...]) -> list[int]:
+    """The resources in Heron's order."""
+
+    def place(column: int) -> int:
+        name = resources[column].lower()
+        return next((k for k, names in enumerate(FIRST_BY) if name in names), len(FIRST_BY))
+
+    return sorted(range(len(resources)), key=place)

@@ -1,0 +1,107 @@
+"""Monte Carlo tree search for a packing (paper 001, algorithms 1 and 2; with its errata repaired)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from berth.exact.budget import Budget
+from berth.policies.two_stage.mcts_case import IndexArray, Packing, case_of
+from berth.policies.two_stage.mcts_rollout import advance
+from berth.policies.two_stage.mcts_round import sample_round
+from berth.policies.two_stage.mcts_state import new_state
+from berth.policies.two_stage.mcts_tree import (
+    DEAD_ENDS,
+    NODES,
+    ROLL_OUTS,
+    Rules,
+    Tree,
+    best_child,
+    new_tree,
+)
+
+LARGEST_TREE = 1_000_000
+"""Nodes; beyond, roll-outs start from the nodes that there are."""
+STEPS_AT_ONCE = 100_000_000
+"""After about so many steps, a fraction of a second, the search looks at the time."""
+ATTEMPTS = 10
+"""A round ends after so many times its samples in dead ends in a row."""
+PATIENCE = 2
+"""Once a map is known, it ends after so many times its samples in dead ends altogether."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found."""
+
+    committed: IndexArray | None
+    """The bin of every item by the decisions round by round; None: they ended in a dead end."""
+    best_leaf: IndexArray | None
+    """The best of all maps that were seen; None: all roll-outs were dead ends."""
+    rounds: int
+    figures: dict[str, Any]
+    """Nodes, roll-outs and dead ends."""
+    cut_short: bool
+    """Whether the time was over before the last round."""
+
+
+def search(
+    packing: Packing,
+    seed: int,
+    *,
+    samples: int,
+    exploration: float,
+    symmetry: bool,
+    printed: bool,
+    budget: Budget,
+) -> Found:
+    """Decide one item after another, each after so many samples; the tree is kept between the rounds."""
+    case, kind = case_of(packing, symmetry, near=not printed)
+    items, bins = len(kind), len(case.room)
+    bound = packing.bound or 1.0
+    rules = Rules(
+        samples,
+        ATTEMPTS * samples,
+        PATIENCE * samples,
+        exploration,
+        1.0 if printed else bound,
+        bound if printed else 1.0,
+        float(packing.traffic.sum()),
+        packing.farthest,
+        printed,
+    )
+    root, state = new_state(case, seed), new_state(case, seed)
+    tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
+    at_once = max(1, STEPS_AT_ONCE // (items * bins * len(case.members)))
+    node, rounds = 0, 0
+    while rounds < items and not (rounds and budget.over):
+        left = samples
+        while left > 0 and not (left < samples and budget.over):
+            part = rules._replace(samples=min(left, at_once))
+            done = sample_round(case, root, state, tree, part, node)
+            left = left - done if done == part.samples else 0
+        node = int(best_child(tree, rules, node))
+        if node < 0:
+            break
+        advance(case, root, int(tree.action[node]) // bins, int(tree.action[node]) % bins)
+        rounds += 1
+    leaf = None if tree.best[0, 0] < 0 else _bins(tree.best, kind)
+    committed = _bins(root.path, kind) if rounds == items else None
+    return Found(committed, leaf, rounds, _figures(tree), rounds < items and node >= 0)
+
+
+def _figures(tree: Tree) -> dict[str, Any]:
+    return {
+        "nodes": int(tree.numbers[NODES]),
+        "rollouts": int(tree.numbers[ROLL_OUTS]),
+        "dead_ends": int(tree.numbers[DEAD_ENDS]),
+    }
+
+
+def _bins(path: IndexArray, kind: IndexArray) -> IndexArray:
+    """The bin of every item: of each kind, the first item goes where the first one of its kind went."""
+    found = np.empty(len(kind), dtype=np.intp)
+    found[np.argsort(kind, kind="stable")] = path[np.argsort(path[:, 0], kind="stable"), 1]
+    return found

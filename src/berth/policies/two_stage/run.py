@@ -1,0 +1,96 @@
+"""One application after another through both stages, on what the ones before have left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from berth.evaluation import METRIC_BY_NAME, Setting, Situation
+from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.situation import assignment_of
+from berth.model import BadInput, Plan
+from berth.model.randomness import generator_for
+from berth.policies.downloads import choose_downloads
+from berth.policies.policy import Answer, Task
+from berth.policies.two_stage.build import requests
+from berth.policies.two_stage.cluster import Cluster
+from berth.policies.two_stage.registry import FIRST_STAGES, SECOND_STAGES, first_stage, second_stage
+from berth.policies.two_stage.stages import IndexArray, Stuck
+
+FIGURES = {"T": "container_traffic", "U": "containers_used", "W": "communication_cost"}
+"""The paper's letters for what the two stages minimise, and the judge's metrics."""
+
+
+def two_stages(task: Task, policy: str, first: str, goal: Goal) -> Answer:
+    """Place every application in two stages.
+
+    Args:
+        task: its parameters say which second stage.
+        policy: the policy's name, for what it tells users.
+        first: the first stage's name.
+        goal: what the policy minimises.
+
+    Raises:
+        BadInput: an application has no containers, or a rate is unknown that a stage needs.
+    """
+    parameters = task.parameters
+    mistakes = list(_mistakes(task, policy, first))
+    if mistakes:
+        raise BadInput(mistakes)
+    cluster = Cluster(task.setting)
+    generator = generator_for(task.seed)
+    into, onto = first_stage(first), second_stage(parameters.second_stage)
+    nodes = np.full(len(task.setting.graph), -1, dtype=np.intp)
+    containers: dict[str, str] = {}
+    traces: dict[str, Any] = {}
+    for request in requests(task.setting):
+        task.progress(None, None, request.name)
+        stage_one = request.first(cluster)
+        packed = into(stage_one, generator, parameters, task.budget)
+        if isinstance(packed, Stuck):
+            return Answer("unknown", goal=goal, reason=f"first stage, {first}: {packed.reason}")
+        used, container = np.unique(packed.bins, return_inverse=True)
+        stage_two = request.second(cluster, used, container)
+        placed = onto(stage_two, generator, parameters, task.budget)
+        if isinstance(placed, Stuck):
+            reason = f"second stage, {parameters.second_stage}: {placed.reason}"
+            return Answer("unknown", goal=goal, reason=reason)
+        cluster.take(stage_two, placed.bins)
+        nodes[request.instances] = cluster.servers[placed.bins][container]
+        names = (stage_two.names[number] for number in container.tolist())
+        containers |= zip(stage_one.names, names, strict=True)
+        told = {"first": dict(packed.trace), "second": dict(placed.trace)}
+        if any(told.values()):
+            traces[request.name] = {stage: told[stage] for stage in told if told[stage]}
+    trace = {
+        "first_stage": first,
+        "second_stage": parameters.second_stage,
+        **_figures(task.setting, nodes, containers),
+    }
+    if traces:
+        trace["applications"] = traces
+    downloads = choose_downloads(task.setting, nodes)
+    return Answer("feasible", nodes, goal, trace=trace, containers=containers, downloads=downloads)
+
+
+def _mistakes(task: Task, policy: str, first: str) -> Iterator[str]:
+    for number, application in enumerate(task.problem.applications):
+        if application.containers is None:
+            yield (
+                f"applications[{number}].containers: {application.name} has none, and --policy {policy} "
+                "packs instances into containers; give it {count, capacity}, or place it with --policy odp"
+            )
+    if FIRST_STAGES[first].needs_rates or SECOND_STAGES[task.parameters.second_stage].needs_rates:
+        for line in goal_mistakes(replace(task.problem, objective={"traffic": 1.0})):
+            yield line.replace("objective.traffic", f"--policy {policy}", 1)
+
+
+def _figures(setting: Setting, nodes: IndexArray, containers: dict[str, str]) -> dict[str, float]:
+    """T, U and W by the judge; one that can't be known is left out."""
+    plan = Plan(assignment_of(setting.problem, nodes), containers=containers)
+    situation = Situation(setting, plan)
+    values = {letter: METRIC_BY_NAME[name].value(situation) for letter, name in FIGURES.items()}
+    return {letter: value for letter, value in values.items() if value is not None and np.isfinite(value)}

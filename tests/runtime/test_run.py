@@ -26,7 +26,7 @@ from berth.runtime.describe import described
 from berth.runtime.loading import load_application
 from tests.runtime.cluster.small import processes_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 APPLICATIONS = Path(__file__).parent / "applications"
 NODES = ROME, PARIS, TOKYO = "rome", "paris-1.eu", "tokyo_2"
@@ -209,7 +209,6 @@ TOGETHER: Homes = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("bench", ["harvest"], indirect=True)
 def test_an_odd_application_is_spread_put_together_and_spread_again(bench: Bench) -> None:
     """State moves with its instances from three nodes to one and back; no row is lost, none comes twice."""
@@ -259,7 +258,6 @@ def check_ledger(bench: Bench, rows: int) -> None:
     assert latest == {word: (len(ids), sum(ids)) for word, ids in expected.items()}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("bench", ["ledger"], indirect=True)
 def test_ended_in_the_middle_it_goes_on_elsewhere(bench: Bench) -> None:
     """Killed between its two sinks, then told to end in the middle of a batch; the third time it is done.

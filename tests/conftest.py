@@ -20,7 +20,7 @@ SETTINGS = {
 }
 
 
-# The same examples in every run, so that what passes here passes there; HYPOTHESIS_PROFILE=default draws new ones.
+# The same examples in every run: what passes here passes there. HYPOTHESIS_PROFILE=default draws new ones.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 

@@ -53,7 +53,7 @@ def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0
     chosen = len(known.delays) < 2 * len(samples.delay_ms)
     best: Coordinates | None = None
     for start in range(options.starts_for(len(known.delays))):
-        # Few nodes that unfold from one point may come to lie on a line for ever: then from all over the place.
+        # Few nodes that unfold from one point may lie on a line for ever: then from all over the place.
         scatter = typical if start > 0 else 0.0
         found = _spring(known, samples.nodes, options, scatter, PERFECT * typical, generator)
         if options.refine:

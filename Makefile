@@ -77,7 +77,7 @@ if [ $$? -ne 5 ]; then echo "$(BIN)/python -m pytest -m \"$(1)\""; $(BIN)/python
 endef
 
 test: setup  ## all tests: the fast ones, then those that need Spark, then those that need a browser
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not spark and not browser and not long"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not spark and not browser and not long"
 	@$(call pytest_marked,spark and not long)
 	@$(call pytest_marked,browser and not spark and not long)
 

@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -222,9 +221,16 @@ def test_interrupt_keeps_the_plan(tmp_path: Path) -> None:
             {
                 "name": "a",
                 "operators": [{"name": name, "demand": {"c": 1}, "work_ms": 1} for name in names],
-                "streams": [{"from": a, "to": b} for a, b in pairwise(names)],
+                # no pipeline, no fan, no tree: nothing that a method of its own would prove at once
+                "streams": [
+                    {"from": names[k], "to": names[k + step], "bytes_per_s": 10 + (k * step) % 17}
+                    for step in (1, 7, 13)
+                    for k in range(40 - step)
+                ],
             }
         ],
+        "objective": {"response_time": 1.0, "network_usage": 1.0},
+        "objective_scale": "raw",
     }
     path = tmp_path / "long.json"
     path.write_text(json.dumps(problem))

@@ -13,6 +13,7 @@ from berth.cli import (
     describe,
     diff,
     evaluate,
+    generate,
     ingest,
     policies,
     run,
@@ -35,7 +36,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-for command in (coordinates, describe, cluster, run, watch):
+for command in (generate, coordinates, describe, cluster, run, watch):
     command.register(app)
 
 

@@ -1,0 +1,7 @@
+"""Problems by the recipe: the workloads and networks of the papers' experiments, from a seed."""
+
+from berth.generators.generate import generate
+from berth.generators.generator import About, Generator
+from berth.generators.registry import GENERATORS, find_generator
+
+__all__ = ["GENERATORS", "About", "Generator", "find_generator", "generate"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +13,10 @@ from ortools.sat.python import cp_model
 from berth.evaluation.feasibility import TOLERANCE, amount, apart_place_of
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
+from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.cpsat.pairs import PairVariables
 from berth.exact.cpsat.times import ArrivalTimes
-from berth.exact.cpsat.whole import FINE, whole_row
+from berth.exact.cpsat.whole import FINE
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Edge, Placement
 from berth.exact.symmetry import interchangeable
@@ -25,25 +25,14 @@ from berth.model import Apart
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A constraint that can be switched off, to find out which ones clash."""
-
-    family: str
-    text: str
-    literal: Any
-
-
 @dataclass
-class CpSatModel:
+class CpSatModel(LimitedModel):
     """A CP-SAT model of a placement: `x[block][k]` is true where the block sits on its k-th candidate."""
 
     placement: Placement
-    relaxable: bool = False
-    limits: list[Limit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.cp = cp_model.CpModel()
+        super().__post_init__()
         self.x = [self._choice(nodes) for nodes in self.placement.candidates]
         self.at: list[dict[int, Any]] = [
             dict(zip(nodes.tolist(), choice, strict=True))
@@ -68,29 +57,6 @@ class CpSatModel:
         variables = [self.cp.new_bool_var("") for _ in nodes]
         self.cp.add_exactly_one(variables)
         return variables
-
-    def limit(self, family: str, text: str, terms: Sequence[tuple[Any, float]], most: float) -> None:
-        """The sum of (variable, amount) terms is at most `most`; left out where it can't bind."""
-        if not terms or sum(max(amount, 0.0) for _, amount in terms) <= most:
-            return
-        coefficients, bound = whole_row(np.array([amount for _, amount in terms]), most)
-        expression = cp_model.LinearExpr.weighted_sum([variable for variable, _ in terms], coefficients)
-        self.add(family, text, expression <= bound)
-
-    def add(self, family: str, text: str, constraint: Any) -> None:
-        """Add a constraint; in a relaxable model it holds only while its literal does."""
-        added = self.cp.add(constraint)
-        if self.relaxable:
-            added.only_enforce_if(self.switch(family, text))
-
-    def switch(self, family: str, text: str) -> Any:
-        """The literal that keeps a named limit on; the same for the same name."""
-        for known in reversed(self.limits):
-            if known.text == text:
-                return known.literal
-        literal = self.cp.new_bool_var("")
-        self.limits.append(Limit(family, text, literal))
-        return literal
 
     def used(self, node: int) -> Any:
         """True exactly where a node hosts anything."""

@@ -12,7 +12,7 @@ from numba import njit
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-_ROOMS = ("space", "policies")
+_ROOMS = ("space", "exact", "policies")
 """Where compiled functions are."""
 
 

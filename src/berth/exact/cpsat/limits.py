@@ -1,9 +1,9 @@
-"""What all CP-SAT models here have: limits in whole numbers that can be switched off, and choices."""
+"""Limits of CP-SAT models: in whole numbers, by name, and such that they can be switched off."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,23 +21,19 @@ class Limit:
     literal: Any
 
 
+@dataclass(kw_only=True)
 class LimitedModel:
     """A CP-SAT model with named limits."""
 
-    def __init__(self, relaxable: bool = False) -> None:
-        """An empty model.
+    relaxable: bool = False
+    """Whether limits hold only while their literals do."""
+    limits: list[Limit] = field(default_factory=list)
 
-        Args:
-            relaxable: limits hold only while their literals do.
-        """
+    def __post_init__(self) -> None:
         self.cp = cp_model.CpModel()
-        self.relaxable = relaxable
-        self.limits: list[Limit] = []
-        self.choices: list[dict[int, Any]] = []
-        """For each item of a solution, its variable by the number of what is chosen."""
 
     def choice(self, numbers: Sequence[int]) -> dict[int, Any]:
-        """Variables of which exactly one is true."""
+        """Variables by number, of which exactly one is true."""
         if len(numbers) == 1:
             return {numbers[0]: self.cp.new_constant(1)}
         variables = {number: self.cp.new_bool_var("") for number in numbers}
@@ -49,12 +45,7 @@ class LimitedModel:
     ) -> None:
         """The sum of (variable, amount) terms is at most `most`; left out where it can't bind.
 
-        Args:
-            family: what kind of limit it is.
-            text: what it says, for people; limits of the same text are switched together.
-            terms: variables and amounts.
-            most: what there is.
-            where: a literal without which none of the variables is true: then there is nothing to sum.
+        `where` is a literal without which none of the variables is true.
         """
         if not terms or sum(max(amount, 0.0) for _, amount in terms) <= most:
             return

@@ -42,6 +42,7 @@ def searched(packing: Packing, seed: int = 0, samples: int = SAMPLES, symmetry: 
         exploration=2**0.5,
         symmetry=symmetry,
         printed=False,
+        polish=True,
         budget=Budget(None),
     )
 

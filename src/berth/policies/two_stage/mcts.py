@@ -9,6 +9,7 @@ import numpy as np
 
 from berth.exact.budget import Budget
 from berth.policies.two_stage.mcts_case import IndexArray, Packing, case_of
+from berth.policies.two_stage.mcts_polish import polished
 from berth.policies.two_stage.mcts_rollout import advance
 from berth.policies.two_stage.mcts_round import sample_round
 from berth.policies.two_stage.mcts_state import new_state
@@ -40,6 +41,8 @@ class Found:
     """The bin of every item by the decisions round by round; None: they ended in a dead end."""
     best_leaf: IndexArray | None
     """The best of all maps that were seen; None: all roll-outs were dead ends."""
+    polished: IndexArray | None
+    """The best of what local steps make of such maps; None: not asked for, or no map was seen."""
     rounds: int
     figures: dict[str, Any]
     """Nodes, roll-outs and dead ends."""
@@ -55,9 +58,14 @@ def search(
     exploration: float,
     symmetry: bool,
     printed: bool,
+    polish: bool,
     budget: Budget,
 ) -> Found:
-    """Decide one item after another, each after so many samples; the tree is kept between the rounds."""
+    """Decide one item after another, each after so many samples; the tree is kept between the rounds.
+
+    With `polish`, every round's best map, if it is better than those before, and the committed one are taken
+    further by local steps. The tree doesn't hear of it.
+    """
     case, kind = case_of(packing, symmetry, near=not printed)
     items, bins = len(kind), len(case.room)
     bound = packing.bound or 1.0
@@ -75,6 +83,7 @@ def search(
     root, state = new_state(case, seed), new_state(case, seed)
     tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
     at_once = max(1, STEPS_AT_ONCE // (items * bins * len(case.members)))
+    shine = _Shine(packing) if polish else None
     node, rounds = 0, 0
     while rounds < items and not (rounds and budget.over):
         left = samples
@@ -82,6 +91,8 @@ def search(
             part = rules._replace(samples=min(left, at_once))
             done = sample_round(case, root, state, tree, part, node)
             left = left - done if done == part.samples else 0
+        if shine is not None and tree.best[0, 0] >= 0:
+            shine.take(_bins(tree.best, kind))
         node = int(best_child(tree, rules, node))
         if node < 0:
             break
@@ -89,7 +100,26 @@ def search(
         rounds += 1
     leaf = None if tree.best[0, 0] < 0 else _bins(tree.best, kind)
     committed = _bins(root.path, kind) if rounds == items else None
-    return Found(committed, leaf, rounds, _figures(tree), rounds < items and node >= 0)
+    if shine is not None and committed is not None:
+        shine.take(committed)
+    better = None if shine is None else shine.best
+    return Found(committed, leaf, better, rounds, _figures(tree), rounds < items and node >= 0)
+
+
+class _Shine:
+    """The best of the maps that it was given, each taken further by local steps."""
+
+    def __init__(self, packing: Packing) -> None:
+        self._packing = packing
+        self._seen: set[bytes] = set()
+        self.best: IndexArray | None = None
+
+    def take(self, bins: IndexArray) -> None:
+        if bins.tobytes() not in self._seen:
+            self._seen.add(bins.tobytes())
+            found = polished(self._packing, bins)
+            if self.best is None or self._packing.better(found, self.best):
+                self.best = found
 
 
 def _figures(tree: Tree) -> dict[str, Any]:

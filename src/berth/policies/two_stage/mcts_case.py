@@ -21,6 +21,8 @@ BoolArray = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 WORD = 64
+EQUAL = 1e-12
+"""Costs that differ by less than this share of the bound are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,12 @@ class Packing:
     def rest(self, bins: IndexArray) -> float:
         """What decides between maps of the same cost: traffic and bins, both as shares of their most."""
         return self._crossing(bins) / (self.farthest or 1.0) + len(np.unique(bins)) / len(self.room)
+
+    def better(self, one: IndexArray, other: IndexArray) -> bool:
+        """Whether a map costs less than another one or, at the same cost, has less of what doesn't count."""
+        difference, margin = self.cost(one) - self.cost(other), EQUAL * self.bound
+        same = abs(difference) <= margin
+        return difference < -margin or (same and self.rest(one) < self.rest(other) * (1.0 - EQUAL))
 
     def _crossing(self, bins: IndexArray) -> float:
         distance = self.distance[np.ix_(bins, bins)]

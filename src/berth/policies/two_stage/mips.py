@@ -7,12 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import Packing
-from berth.policies.two_stage.mcts_round import EQUAL
 from berth.policies.two_stage.parameters import TwoStageParameters
-from berth.policies.two_stage.stages import Assigned, IndexArray, StageOne, StageTwo, Stuck
+from berth.policies.two_stage.stages import Assigned, Most, StageOne, StageTwo, Stuck
+
+COUNTED = ("container_traffic", "containers_used")
+"""What the first stage minimises, by `alpha` and 1 - `alpha`."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +29,32 @@ class MipsParameters(TwoStageParameters):
         default=0.5,
         metadata={"help": "the first stage minimises alpha x traffic + (1 - alpha) x containers used"},
     )
+    scale: Literal["normalised", "raw"] = field(
+        default="normalised",
+        metadata={"help": "both as shares of their most, or as they are; mode=paper: always as they are"},
+    )
     symmetry: bool = field(
         default=True,
         metadata={"help": "instances, containers, servers that are alike are one choice"},
+    )
+    polish: bool = field(
+        default=True,
+        metadata={"help": "local steps from the best maps seen; mode=paper: never"},
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha: {self.alpha} is not from 0 (fewest containers) to 1 (least traffic)")
+
+    def goal(self, most: Most) -> Goal:
+        """What the first stage minimises, for all applications together."""
+        weights = zip(COUNTED, (self.alpha, 1.0 - self.alpha), strict=True)
+        counted = {name: weight for name, weight in weights if weight > 0}
+        if self.scale == "raw" or self.mode == "paper" or len(counted) == 1:
+            return Goal(counted, scale="raw")
+        bounds = zip(COUNTED, ((0.0, most.traffic), (0.0, float(most.containers))), strict=True)
+        return Goal(counted, bounds=dict(bounds))
 
 
 def first_stage(
@@ -47,6 +67,8 @@ def first_stage(
     # every pair is there from both its ends, so that half of it at each end is all of it
     np.add.at(traffic, (ends, stage.neighbour), stage.rate / 2.0)
     np.fill_diagonal(traffic, 0.0)
+    goal = parameters.goal(stage.most)
+    per_unit = {name: goal.coefficient(name) if name in goal.weights else 0.0 for name in COUNTED}
     several = len(stage.group_servers) > 1
     packing = Packing(
         demand=stage.demand,
@@ -55,8 +77,8 @@ def first_stage(
         distance=1.0 - np.eye(count),
         allowed=np.ones((size, count), dtype=bool),
         hosts=stage.group_servers[stage.group] if several else np.zeros((size, 0), dtype=bool),
-        per_traffic=parameters.alpha,
-        per_bin=1.0 - parameters.alpha,
+        per_traffic=per_unit["container_traffic"],
+        per_bin=per_unit["containers_used"],
     )
     return _answer(packing, generator, parameters, budget, f"the instances into {stage.count} container(s)")
 
@@ -92,9 +114,10 @@ def _answer(
         exploration=parameters.exploration,
         symmetry=getattr(parameters, "symmetry", True),
         printed=printed,
+        polish=not printed and getattr(parameters, "polish", True),
         budget=budget,
     )
-    plans = [("committed", found.committed), ("best_leaf", found.best_leaf)]
+    plans = [("committed", found.committed), ("best_leaf", found.best_leaf), ("polished", found.polished)]
     known = {name: bins for name, bins in plans if bins is not None}
     costs = {name: packing.cost(bins) for name, bins in known.items()}
     # the printed form keeps no map but that of its decisions
@@ -103,16 +126,9 @@ def _answer(
         return Stuck(_reason(found, printed, what, costs))
     taken = choices[0]
     for name in choices[1:]:
-        if _better(packing, known[name], known[taken]):
+        if packing.better(known[name], known[taken]):
             taken = name
     return Assigned(known[taken], _trace(found, taken, costs))
-
-
-def _better(packing: Packing, one: IndexArray, other: IndexArray) -> bool:
-    """Whether a map costs less than another one or, at the same cost, has less of what doesn't count."""
-    difference, margin = packing.cost(one) - packing.cost(other), EQUAL * packing.bound
-    same = abs(difference) <= margin
-    return difference < -margin or (same and packing.rest(one) < packing.rest(other) * (1.0 - EQUAL))
 
 
 def _trace(found: Found, taken: str, costs: dict[str, float]) -> dict[str, Any]:

@@ -33,6 +33,16 @@ class Assigned:
     trace: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Most:
+    """What all applications together can come to: to add up traffic and containers on one scale."""
+
+    traffic: float
+    """Everything that instances exchange, in bytes per second."""
+    containers: int
+    """Every container that can be of use."""
+
+
 @dataclass(frozen=True, eq=False)
 class StageOne:
     """The instances of one application and the containers they go into."""
@@ -62,6 +72,8 @@ class StageOne:
     """[n] instances of one group may run on the same servers."""
     group_servers: BoolArray
     """[g, s] servers that may host a group's instances and have room for a container."""
+    most: Most
+    """Of the whole problem."""
 
     @cached_property
     def total_traffic(self) -> float:

@@ -66,7 +66,7 @@ def test_no_proof_where_sharing_could_help() -> None:
 
 
 def test_containers_and_downloads_are_answered() -> None:
-    """Problems beyond odp still get a plan; what it breaks is listed."""
+    """Downloads are beyond odp, but it names them, and fills containers."""
     raw = document(
         [{"name": "n0", "capacity": {"cpu": 4}, "holds": ["x"]}, {"name": "n1", "capacity": {"cpu": 4}}],
         [[0, 1], [1, 0]],
@@ -79,4 +79,6 @@ def test_containers_and_downloads_are_answered() -> None:
     assert not plan.violations
     raw["applications"][0]["containers"] = {"count": 1, "capacity": {"cpu": 2}}
     plan = berth.solve(problem_from(raw))
-    assert plan.violations == ("instance a/o: in no container",)
+    assert not plan.violations
+    assert plan.containers == {"a/o": "a/c0"}
+    assert "downloads" in plan.trace["no_proof"]

@@ -15,6 +15,7 @@ from berth.exact.cpsat.limits import Limit, LimitedModel
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.run import SolverOptions, solver_for
 from berth.exact.minimise import LARGEST_MODEL
+from berth.exact.packing_conflict import unpackable
 from berth.exact.paths import PathTimes
 from berth.exact.placement import LARGEST_GRID, Placement
 from berth.model import Apart
@@ -157,7 +158,15 @@ def _too_few_places(placement: Placement) -> Iterator[str]:
             )
 
 
-CHECKS = (_no_candidates, _too_demanding, _too_much_in_all, _too_few_places, _too_far, _too_unreliable)
+CHECKS = (
+    _no_candidates,
+    _too_demanding,
+    _too_much_in_all,
+    unpackable,
+    _too_few_places,
+    _too_far,
+    _too_unreliable,
+)
 
 
 def least_conflict(model: LimitedModel, budget: Budget) -> list[str]:

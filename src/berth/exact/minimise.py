@@ -17,6 +17,7 @@ from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
 from berth.exact.costs import costs_of, least_costs
+from berth.exact.packed_start import first_packed_plan
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_plan
@@ -41,6 +42,8 @@ class Solution:
     objective: float | None = None
     bound: float | None = None
     trace: dict[str, Any] = field(default_factory=dict)
+    containers: dict[str, str] = field(default_factory=dict)
+    """The container of each instance that needs one."""
 
 
 class Method(Protocol):
@@ -94,7 +97,8 @@ def minimise(
     judge = _Judge(placement)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
     times = PathTimes(placement) if looks_ahead and placement.gridable else None
-    start = judge.plan(goal, first_plan(placement, goal, times))
+    first = first_packed_plan if placement.packings else first_plan
+    start = judge.plan(goal, first(placement, goal, times))
     if start is not None:
         tell(start.objective, None)
         if times is not None:
@@ -105,7 +109,9 @@ def minimise(
     blocks = None if start is None else start.blocks
     costs = costs_of(goal, placement)
     task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
-    method = next(method for method in METHODS if method.suits(task))
+    # Containers are in the general model only.
+    methods = (General(),) if placement.packings else METHODS
+    method = next(method for method in methods if method.suits(task))
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
     if found.outcome == "infeasible":
@@ -139,7 +145,8 @@ class _Judge:
         """A plan's metrics; None if it breaks a constraint."""
         setting = self._placement.setting
         nodes = self._placement.nodes_of_instances(blocks)
-        plan = Plan(assignment_of(setting.problem, nodes))
+        containers = self._placement.containers_of_instances(blocks)
+        plan = Plan(assignment_of(setting.problem, nodes), containers=containers)
         evaluation = evaluate(setting.problem, plan, setting.previous)
         return None if evaluation.violations else evaluation.metrics
 
@@ -189,7 +196,14 @@ def _concluded(
     status: Literal["optimal", "feasible"] = (
         "optimal" if gap is not None and gap <= OPTIMAL_GAP else "feasible"
     )
-    return Solution(status, placement.nodes_of_instances(best.blocks), best.objective, bound, trace)
+    return Solution(
+        status,
+        placement.nodes_of_instances(best.blocks),
+        best.objective,
+        bound,
+        trace,
+        placement.containers_of_instances(best.blocks),
+    )
 
 
 def _too_large(placement: Placement, goal: Goal, start: _Judged | None, least: float) -> Solution:

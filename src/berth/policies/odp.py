@@ -44,8 +44,8 @@ class Odp:
     about = About(
         name="odp",
         paper="000: Cardellini et al., Optimal Operator Placement (DEBS 2016)",
-        optimises="any objective of the contract without containers, exactly",
-        holds="all but containers, object downloads and reuse",
+        optimises="any objective of the contract, exactly",
+        holds="all but object downloads and reuse",
     )
     parameters = OdpParameters
 
@@ -78,7 +78,7 @@ def solve_for(task: Task, goal: Goal) -> Answer:
 
 
 def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer:
-    doubt = unmodelled(task.problem) or (
+    doubt = unmodelled(task.problem, packs=True) or (
         "only a sample of the candidates was considered" if sampled else None
     )
     trace = dict(solution.trace)
@@ -101,13 +101,14 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         bound=solution.bound if doubt is None else None,
         reason=ended if solution.status != "optimal" or doubt is not None else None,
         trace=trace,
+        containers=solution.containers,
         downloads=choose_downloads(task.setting, solution.nodes),
     )
 
 
 def infeasible(task: Task, goal: Goal | None = None) -> Answer:
     """No plan keeps all constraints: which of them clash."""
-    doubt = unmodelled(task.problem)
+    doubt = unmodelled(task.problem, packs=True)
     if doubt is not None:
         reason = f"no plan found: {doubt}"
         return Answer("unknown", goal=goal, reason=reason, trace={"no_proof": doubt})

@@ -12,6 +12,7 @@ from berth.exact.costs import Costs
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.times import ArrivalTimes
 from berth.exact.cpsat.whole import FINE, decimal_factor
+from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
 
 FloatArray = NDArray[np.float64]
@@ -32,6 +33,7 @@ class Objective:
             for name, loaded in PATH_METRICS.items()
             if name in costs.factors
         }
+        self._packed = self._packed_terms()
         self.factor = self._factor()
         self._terms: list[tuple[Any, int]] = []
         self._slack = 0.0
@@ -63,11 +65,12 @@ class Objective:
         """Units per one of the objective: a power of ten if that makes all costs whole, else very fine."""
         costs = self._costs
         edges = [part for part in costs.edge if part is not None]
-        if not costs.factors:
-            decimal = decimal_factor(costs.node, *costs.block, *edges)
-            if decimal is not None and costs.largest * decimal < FINE:
+        packed = np.array([weight for _, weight in self._packed])
+        largest = costs.largest + float(np.abs(packed).sum())
+        if costs.factors.keys() <= set(PACKING_METRICS):
+            decimal = decimal_factor(costs.node, packed, *costs.block, *edges)
+            if decimal is not None and largest * decimal < FINE:
                 return decimal
-        largest = costs.largest
         for name, times in self._paths.items():
             largest += abs(costs.factors[name]) * times.horizon
         largest = min(largest, self._ceiling)
@@ -89,6 +92,21 @@ class Objective:
             if costs.node[node]:
                 self._slack += self._rounding(costs.node[node : node + 1])
                 self._terms.append((model.used(node), round(costs.node[node] * self.factor)))
+
+        for variable, weight in self._packed:
+            self._slack += self._rounding(np.array([weight]))
+            self._terms.append((variable, round(weight * self.factor)))
+
+    def _packed_terms(self) -> list[tuple[Any, float]]:
+        """What each container in use, and each pair in different containers, adds."""
+        factors, terms = self._costs.factors, []
+        for part in self._model.containers:
+            if "containers_used" in factors:
+                terms += [(used, factors["containers_used"]) for used in part.used]
+            if "container_traffic" in factors:
+                rates = (part.packing.rate * factors["container_traffic"]).tolist()
+                terms += list(zip(part.split, rates, strict=True))
+        return [(variable, min(weight, self._ceiling)) for variable, weight in terms]
 
     def _rounding(self, amounts: FloatArray) -> float:
         """The most that rounding changes one of some amounts; the last digits of a float don't count."""

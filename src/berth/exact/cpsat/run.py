@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.exact.budget import Budget
-from berth.exact.cpsat.model import CpSatModel
 from berth.exact.task import Outcome
 
 IndexArray = NDArray[np.intp]
+
+
+class Choosing(Protocol):
+    """A model whose solutions say what is chosen for each of some items."""
+
+    cp: cp_model.CpModel
+    choices: list[dict[int, Any]]
+    """For each item, its variable by the number of what is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +31,7 @@ class Run:
 
     outcome: Outcome
     nodes: IndexArray | None
-    """The node of each block in the best solution."""
+    """What is chosen for each item in the best solution: for a placement, the node of each block."""
     objective: float
     """The best solution's objective, in whole-number terms."""
     bound: float
@@ -61,7 +68,7 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
 
 
 def run(
-    model: CpSatModel,
+    model: Choosing,
     budget: Budget,
     options: SolverOptions,
     hint: IndexArray | None = None,
@@ -70,10 +77,10 @@ def run(
     """Solve a model within a budget."""
     model.cp.clear_hints()  # type: ignore[no-untyped-call]
     if hint is not None:
-        for block, node in enumerate(hint.tolist()):
-            if len(model.at[block]) > 1:
-                for place, variable in model.at[block].items():
-                    model.cp.add_hint(variable, place == node)
+        for choice, chosen in zip(model.choices, hint.tolist(), strict=True):
+            if len(choice) > 1:
+                for number, variable in choice.items():
+                    model.cp.add_hint(variable, number == chosen)
     solver, status = search(model.cp, budget, options, tell)
     return _result(model, solver, status)
 
@@ -129,7 +136,7 @@ def outcome_of(model: cp_model.CpModel, status: Any) -> Outcome:
     return names.get(status, "unknown")
 
 
-def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
+def _result(model: Choosing, solver: cp_model.CpSolver, status: Any) -> Run:
     outcome = outcome_of(model.cp, status)
     if outcome == "unknown":
         # The solver then names 0 as its bound, whatever the sign of the costs: it is none.
@@ -138,8 +145,8 @@ def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
     if outcome in ("optimal", "feasible"):
         nodes = np.array(
             [
-                next(node for node, variable in places.items() if solver.boolean_value(variable))
-                for places in model.at
+                next(number for number, variable in choice.items() if solver.boolean_value(variable))
+                for choice in model.choices
             ],
             dtype=np.intp,
         )

@@ -61,6 +61,12 @@ def first_stage(
     stage: StageOne, generator: np.random.Generator, parameters: MipsParameters, budget: Budget
 ) -> Assigned | Stuck:
     """Instances into containers: alpha x cross-container traffic + (1 - alpha) x containers used."""
+    packing = instances_packing(stage, parameters)
+    return _answer(packing, generator, parameters, budget, f"the instances into {stage.count} container(s)")
+
+
+def instances_packing(stage: StageOne, parameters: MipsParameters) -> Packing:
+    """The first stage as items and bins."""
     size, count = len(stage.names), len(stage.room)
     traffic = np.zeros((size, size))
     ends = np.repeat(np.arange(size), np.diff(stage.start))
@@ -70,7 +76,7 @@ def first_stage(
     goal = parameters.goal(stage.most)
     per_unit = {name: goal.coefficient(name) if name in goal.weights else 0.0 for name in COUNTED}
     several = len(stage.group_servers) > 1
-    packing = Packing(
+    return Packing(
         demand=stage.demand,
         room=stage.room,
         traffic=traffic,
@@ -80,14 +86,19 @@ def first_stage(
         per_traffic=per_unit["container_traffic"],
         per_bin=per_unit["containers_used"],
     )
-    return _answer(packing, generator, parameters, budget, f"the instances into {stage.count} container(s)")
 
 
 def second_stage(
     stage: StageTwo, generator: np.random.Generator, parameters: TwoStageParameters, budget: Budget
 ) -> Assigned | Stuck:
     """Containers onto servers: traffic x link cost."""
-    packing = Packing(
+    packing = containers_packing(stage)
+    return _answer(packing, generator, parameters, budget, f"the containers onto {len(stage.room)} server(s)")
+
+
+def containers_packing(stage: StageTwo) -> Packing:
+    """The second stage as items and bins."""
+    return Packing(
         demand=stage.size,
         room=stage.room,
         traffic=stage.traffic,
@@ -96,7 +107,6 @@ def second_stage(
         hosts=np.zeros((len(stage.names), 0), dtype=bool),
         capacity=stage.capacity,
     )
-    return _answer(packing, generator, parameters, budget, f"the containers onto {len(stage.room)} server(s)")
 
 
 def _answer(

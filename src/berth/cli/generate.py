@@ -12,12 +12,14 @@ from rich.markup import escape
 from berth.cli.arguments import settings_from
 from berth.cli.output import err, out, print_json
 from berth.files import check_writable, problem_from, write_text
-from berth.files.document import LARGEST_BYTES
+from berth.files.document import LARGEST_BYTES, read_document
+from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
 from berth.files.problem_document import problem_document
+from berth.files.problem_file import network_from
 from berth.files.with_coordinates import document_text
-from berth.generators import GENERATORS, find_generator
+from berth.generators import GENERATORS, Delays, find_generator
 from berth.generators import generate as generated
-from berth.model import BadInput
+from berth.model import BadInput, Network
 from berth.model.parameters import described
 
 EPILOG = """Examples:
@@ -29,6 +31,8 @@ EPILOG = """Examples:
   berth generate forest --set processors=10 --seed 7 --out forest.yaml
 
   berth generate forest --count 100 --out problems/
+
+  berth generate stream-tree --network round-trips.csv --set nodes=50 --out tree.json
 
 The same kind, parameters and seed give the same problem.
 """
@@ -57,6 +61,14 @@ def generate(
             metavar="PATH",
         ),
     ] = None,
+    network_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--network",
+            help="Place on this network: a problem file's, or a matrix of round trips in ms (CSV, TSV, .gz).",
+            metavar="FILE",
+        ),
+    ] = None,
     as_yaml: Annotated[
         bool, typer.Option("--yaml", help="YAML instead of JSON, where no file's name says which.")
     ] = False,
@@ -72,7 +84,7 @@ def generate(
     if kind is None:
         raise BadInput([f"KIND: is needed, one of {', '.join(GENERATORS)}"])
     find_generator(kind)
-    parameters = settings_from(settings)
+    parameters: dict[str, Any] = {**settings_from(settings), "network": _network(network_file)}
     suffix = ".yaml" if as_yaml else ".json"
     if count is None and (target is None or not target.is_dir()):
         if target is not None:
@@ -90,6 +102,15 @@ def generate(
         write_text(file, _text(kind, number, parameters, file))
     some = "1 problem" if count in (None, 1) else f"{count:,} problems"
     err.print(f"{some} written to {folder}", markup=False, soft_wrap=True)
+
+
+def _network(file: Path | None) -> Network | Delays | None:
+    """What a file says of the network."""
+    if file is None:
+        return None
+    if is_matrix_file(file):
+        return Delays(*read_latency_matrix(file))
+    return network_from(read_document(file))
 
 
 def _folder(target: Path | None, count: int | None) -> Path:

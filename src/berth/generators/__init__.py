@@ -2,6 +2,7 @@
 
 from berth.generators.generate import generate
 from berth.generators.generator import About, Generator
+from berth.generators.measured import Delays
 from berth.generators.registry import GENERATORS, find_generator
 
-__all__ = ["GENERATORS", "About", "Generator", "find_generator", "generate"]
+__all__ = ["GENERATORS", "About", "Delays", "Generator", "find_generator", "generate"]

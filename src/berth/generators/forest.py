@@ -9,6 +9,7 @@ import numpy as np
 from berth.generators.binary_trees import Tree, grown
 from berth.generators.draws import symmetric, uniform
 from berth.generators.generator import About
+from berth.generators.measured import Delays
 from berth.generators.settings import MOST_NODES, MOST_OPERATORS, Settings, setting
 from berth.model import Application, DataObject, Network, Node, Operator, Problem, Read, Stream
 
@@ -53,10 +54,6 @@ class ForestParameters(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.least_operators is not None and self.least_operators > self.most_operators:
-            raise ValueError(
-                f"least_operators: {self.least_operators} is above most_operators ({self.most_operators})"
-            )
         if self.differing is not None and self.differing > self.most_operators:
             raise ValueError(f"differing: {self.differing} is above most_operators ({self.most_operators})")
 
@@ -73,7 +70,7 @@ class Forest:
     counts_nodes = "processors"
 
     def network(
-        self, parameters: ForestParameters, rng: np.random.Generator, delay_ms: np.ndarray | None
+        self, parameters: ForestParameters, rng: np.random.Generator, measured: Delays | None
     ) -> Network:
         """Processors that are all linked to each other."""
         count = parameters.processors
@@ -81,14 +78,14 @@ class Forest:
         cards = uniform(rng, parameters.least_card, parameters.most_card, count) * MEGA
         links = symmetric(uniform(rng, parameters.least_link, parameters.most_link, (count, count))) * MEGA
         np.fill_diagonal(links, np.nan)
-        if delay_ms is None:
-            delay_ms = np.full((count, count), parameters.delay_ms)
-            np.fill_diagonal(delay_ms, 0.0)
-        nodes = tuple(
-            Node(f"p{number}", speed=speed, nic_bytes_per_s=card)
-            for number, (speed, card) in enumerate(zip(speeds.tolist(), cards.tolist(), strict=True))
+        between = measured or Delays(
+            parameters.delay_ms * (1.0 - np.eye(count)), [f"p{number}" for number in range(count)]
         )
-        matrices = {"delay_ms": delay_ms, "bandwidth_bytes_per_s": links}
+        nodes = tuple(
+            Node(name, speed=speed, nic_bytes_per_s=card)
+            for name, speed, card in zip(between.names, speeds.tolist(), cards.tolist(), strict=True)
+        )
+        matrices = {**between.matrices, "bandwidth_bytes_per_s": links}
         return Network(nodes, matrices=matrices, duplex="half", one_port=parameters.one_port)
 
     def problem(self, parameters: ForestParameters, rng: np.random.Generator, network: Network) -> Problem:

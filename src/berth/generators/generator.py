@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from berth.generators.measured import Delays
 from berth.model import Network, Problem
 
 
@@ -37,13 +38,13 @@ class Generator(Protocol):
         """The parameter that says how many nodes there are; None: its network can't be replaced."""
         ...
 
-    def network(self, parameters: Any, rng: np.random.Generator, delay_ms: np.ndarray | None) -> Network:
+    def network(self, parameters: Any, rng: np.random.Generator, measured: Delays | None) -> Network:
         """The nodes and what lies between them.
 
         Args:
             parameters: what the user set.
             rng: the only source of chance.
-            delay_ms: measured delays to use instead of drawn ones, one row for each node; NaN: no link.
+            measured: delays to use instead of drawn ones, of as many nodes as the parameters say.
         """
         ...
 

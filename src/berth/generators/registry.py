@@ -10,7 +10,15 @@ from berth.model import BadInput
 from berth.model.suggest import did_you_mean
 
 GENERATORS = {
+    "fat": "berth.generators.fat:Fat",
+    "fat-tree": "berth.generators.fat_tree:FatTree",
     "forest": "berth.generators.forest:Forest",
+    "jellyfish": "berth.generators.jellyfish:Jellyfish",
+    "matrices": "berth.generators.matrices:Matrices",
+    "random-graph": "berth.generators.random_graph:RandomGraph",
+    "sequential": "berth.generators.sequential:Sequential",
+    "stream-tree": "berth.generators.stream_tree:StreamTree",
+    "tag-and-count": "berth.generators.tag_and_count:TagAndCount",
 }
 
 

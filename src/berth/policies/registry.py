@@ -11,12 +11,16 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "bw-max": "berth.policies.bw_max:BwMax",
+    "bw-sum": "berth.policies.bw_sum:BwSum",
     "ffd": "berth.policies.ffd:Ffd",
     "latency-bound": "berth.policies.latency_bound:LatencyBound",
     "mips": "berth.policies.mips:Mips",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",
+    "proc-nb": "berth.policies.proc_nb:ProcNb",
+    "proc-power": "berth.policies.proc_power:ProcPower",
     "r-heron": "berth.policies.r_heron:RHeron",
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +18,7 @@ from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
 from berth.files.problem_document import problem_document
 from berth.files.problem_file import network_from
 from berth.files.with_coordinates import document_text
-from berth.generators import GENERATORS, Delays, find_generator
-from berth.generators import generate as generated
+from berth.generators import GENERATORS, Delays, find_generator, generate_with
 from berth.model import BadInput, Network
 from berth.model.parameters import described
 
@@ -37,6 +37,25 @@ EPILOG = """Examples:
 The same kind, parameters and seed give the same problem.
 """
 MOST_FILES = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What to make, but for the seed."""
+
+    kind: str
+    parameters: dict[str, str]
+    network: Network | Delays | None
+
+    def text(self, seed: int, file: Path) -> str:
+        """A problem as the content of a file, checked as whoever reads it will."""
+        document = problem_document(generate_with(self.kind, seed, self.network, self.parameters))
+        text = document_text(document, file)
+        if len(text) > LARGEST_BYTES:
+            size, most = len(text) >> 20, LARGEST_BYTES >> 20
+            raise BadInput([f"--set: a problem of {size} MiB; at most {most} can be read: ask for less"])
+        problem_from(document)
+        return text
 
 
 def generate(
@@ -84,12 +103,12 @@ def generate(
     if kind is None:
         raise BadInput([f"KIND: is needed, one of {', '.join(GENERATORS)}"])
     find_generator(kind)
-    parameters: dict[str, Any] = {**settings_from(settings), "network": _network(network_file)}
+    recipe = _Recipe(kind, settings_from(settings), _network(network_file))
     suffix = ".yaml" if as_yaml else ".json"
     if count is None and (target is None or not target.is_dir()):
         if target is not None:
             check_writable(target)
-        text = _text(kind, seed, parameters, target or Path(f"printed{suffix}"))
+        text = recipe.text(seed, target or Path(f"printed{suffix}"))
         if target is None:
             typer.echo(text, nl=False)
             return
@@ -99,7 +118,7 @@ def generate(
     folder = _folder(target, count)
     for number in range(seed, seed + (count or 1)):
         file = folder / f"{kind}-{number}{suffix}"
-        write_text(file, _text(kind, number, parameters, file))
+        write_text(file, recipe.text(number, file))
     some = "1 problem" if count in (None, 1) else f"{count:,} problems"
     err.print(f"{some} written to {folder}", markup=False, soft_wrap=True)
 
@@ -124,18 +143,6 @@ def _folder(target: Path | None, count: int | None) -> Path:
     except OSError as error:
         raise BadInput([f"{target}: no folder: {(error.strerror or str(error)).lower()}"]) from None
     return target
-
-
-def _text(kind: str, seed: int, parameters: dict[str, Any], file: Path) -> str:
-    """A problem as the content of a file, checked as whoever reads it will."""
-    document = problem_document(generated(kind, seed=seed, **parameters))
-    text = document_text(document, file)
-    if len(text) > LARGEST_BYTES:
-        raise BadInput(
-            [f"--set: a problem of {len(text) >> 20} MiB; at most {LARGEST_BYTES >> 20} can be read"]
-        )
-    problem_from(document)
-    return text
 
 
 def _list(kinds: list[str], as_json: bool, with_parameters: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +29,13 @@ def generate(
     Raises:
         BadInput: an unknown kind or parameter, a value that makes no sense, or a network of too few nodes.
     """
+    return generate_with(kind, seed, network, parameters)
+
+
+def generate_with(
+    kind: str, seed: int, network: Network | Delays | None, parameters: Mapping[str, Any]
+) -> Problem:
+    """As `generate`, for parameters of any names: `--set seed=1` is one that no kind has."""
     generator = find_generator(kind)
     sized = parameters if network is None else _sized(generator, parameters, network)
     values = parameters_from(generator.parameters, sized, f"kind {kind}")
@@ -44,7 +52,7 @@ def generate(
     return replace(problem, name=f"{kind}-{seed}")
 
 
-def _sized(generator: Generator, parameters: dict[str, Any], network: Network | Delays) -> dict[str, Any]:
+def _sized(generator: Generator, parameters: Mapping[str, Any], network: Network | Delays) -> dict[str, Any]:
     """The parameters with as many nodes as the network has, unless the user asks for a part of them."""
     count = generator.counts_nodes
     if count is None:

@@ -13,6 +13,7 @@ from berth.cli import (
     describe,
     diff,
     evaluate,
+    export,
     generate,
     ingest,
     policies,
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-for command in (generate, coordinates, describe, cluster, run, watch):
+for command in (generate, coordinates, export, describe, cluster, run, watch):
     command.register(app)
 
 

@@ -114,7 +114,9 @@ def test_odd_names(applications: list[str], nodes: list[str], containers: bool, 
     assignment = {name: random.choice(nodes) for name in problem.instances.names}
     packing = {name: f"{name.partition('/')[0]}/c{random.randrange(2)}" for name in assignment}
     plan = Plan(assignment=assignment, containers=packing if containers else {})
-    for file, written in exported(problem, plan, NOMAD).items():
+    documents = exported(problem, plan, NOMAD)
+    assert len({written.document["Job"]["ID"] for written in documents.values()}) == len(applications)
+    for file, written in documents.items():
         assert "/" not in file
         job = written.document["Job"]
         groups = [group["Name"] for group in job["TaskGroups"]]

@@ -61,7 +61,7 @@ def job(problem: Problem, plan: Plan, number: int, unit: str, options: JobOption
     groups = groups_of(problem, plan, number)
     writer = _Writer(problem, number, unit, options)
     names = safe_names(_labels(groups))
-    name = safe_names([application.name])[0]
+    name = safe_names(item.name for item in problem.applications)[number]
     document = {
         "ID": name,
         "Name": name,

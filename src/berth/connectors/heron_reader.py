@@ -16,7 +16,7 @@ from berth.files.check import mistakes_in, shown
 from berth.model import BadInput, Problem
 from berth.model.suggest import did_you_mean
 
-TOPOLOGY = ("topology", "id")
+TOPOLOGY = ("id", "topology")
 CONTAINERS = ("container_plans", "containerPlans", "containers")
 INSTANCES = ("instance_plans", "instancePlans", "instances", "components")
 COMPONENT = ("component_name", "componentName", "component")
@@ -149,7 +149,7 @@ class _Reader:
         for name in names:
             if entry.get(name) is not None:
                 return name, entry[name]
-        self.mistakes.append(f"{path}{names[-1] if names == TOPOLOGY else names[0]}: is needed")
+        self.mistakes.append(f"{path}{names[0]}: is needed")
         return names[0], None
 
     def _whole(self, entry: dict[str, Any], path: str, names: tuple[str, ...]) -> tuple[str, int | None]:

@@ -7,10 +7,12 @@ from dataclasses import replace
 import typer
 
 from berth.cli.arguments import AsJson, PlanFiles, Previous, ProblemFile
+from berth.cli.bottleneck_view import bottleneck_document, print_bottleneck
 from berth.cli.exit_codes import BROKEN, KEPT
 from berth.cli.output import out, print_json, print_violations
 from berth.cli.plan_view import print_metrics
 from berth.connectors import evaluate_packing, load_any
+from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
 from berth.files import load
 
@@ -35,15 +37,15 @@ def evaluate(
     read = load_any(loaded, plan)
     judged = read.plan
     before = None if previous is None else load_any(loaded, [previous]).plan
-    if read.has_servers:
-        result = evaluate_plan(loaded, judged, before)
-    else:
-        result = evaluate_packing(loaded, judged)
+    result = evaluate_plan(loaded, judged, before) if read.has_servers else evaluate_packing(loaded, judged)
+    situation = Situation(Setting(loaded, before), judged)
     if as_json:
-        print_json({"metrics": result.metrics, "violations": list(result.violations)})
+        document = {"metrics": result.metrics, "violations": list(result.violations)}
+        print_json({**document, **bottleneck_document(situation)})
     else:
         print_metrics(replace(judged, metrics=result.metrics))
         print_violations(result.violations)
+        print_bottleneck(situation)
         if not result.violations:
             out.print("\n[green]breaks no constraint[/]")
     raise typer.Exit(BROKEN if result.violations else KEPT)

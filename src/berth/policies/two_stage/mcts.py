@@ -63,8 +63,8 @@ def search(
 ) -> Found:
     """Decide one item after another, each after so many samples; the tree is kept between the rounds.
 
-    With `polish`, every round's best map, if it is better than those before, and the committed one are taken
-    further by local steps. The tree doesn't hear of it.
+    With `polish`, local steps start from the best map of the first round, the best of all and the committed
+    one. The tree doesn't hear of it.
     """
     case, kind = case_of(packing, symmetry, near=not printed)
     items, bins = len(kind), len(case.room)
@@ -83,7 +83,7 @@ def search(
     root, state = new_state(case, seed), new_state(case, seed)
     tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
     at_once = max(1, STEPS_AT_ONCE // (items * bins * len(case.members)))
-    shine = _Shine(packing) if polish else None
+    early: IndexArray | None = None
     node, rounds = 0, 0
     while rounds < items and not (rounds and budget.over):
         left = samples
@@ -91,8 +91,8 @@ def search(
             part = rules._replace(samples=min(left, at_once))
             done = sample_round(case, root, state, tree, part, node)
             left = left - done if done == part.samples else 0
-        if shine is not None and tree.best[0, 0] >= 0:
-            shine.take(_bins(tree.best, kind))
+        if early is None and tree.best[0, 0] >= 0:
+            early = _bins(tree.best, kind)
         node = int(best_child(tree, rules, node))
         if node < 0:
             break
@@ -100,26 +100,19 @@ def search(
         rounds += 1
     leaf = None if tree.best[0, 0] < 0 else _bins(tree.best, kind)
     committed = _bins(root.path, kind) if rounds == items else None
-    if shine is not None and committed is not None:
-        shine.take(committed)
-    better = None if shine is None else shine.best
+    starts = [bins for bins in (early, leaf, committed) if bins is not None] if polish else []
+    better = _best_polished(packing, starts)
     return Found(committed, leaf, better, rounds, _figures(tree), rounds < items and node >= 0)
 
 
-class _Shine:
-    """The best of the maps that it was given, each taken further by local steps."""
-
-    def __init__(self, packing: Packing) -> None:
-        self._packing = packing
-        self._seen: set[bytes] = set()
-        self.best: IndexArray | None = None
-
-    def take(self, bins: IndexArray) -> None:
-        if bins.tobytes() not in self._seen:
-            self._seen.add(bins.tobytes())
-            found = polished(self._packing, bins)
-            if self.best is None or self._packing.better(found, self.best):
-                self.best = found
+def _best_polished(packing: Packing, maps: list[IndexArray]) -> IndexArray | None:
+    """The best of what local steps make of these maps."""
+    best: IndexArray | None = None
+    for bins in {bins.tobytes(): bins for bins in maps}.values():
+        found = polished(packing, bins)
+        if best is None or packing.better(found, best):
+            best = found
+    return best
 
 
 def _figures(tree: Tree) -> dict[str, Any]:

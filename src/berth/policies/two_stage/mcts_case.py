@@ -86,7 +86,7 @@ class Case(NamedTuple):
     members: IndexArray
     """How many items of each kind there are."""
     need: FloatArray
-    """[kinds, resources]."""
+    """[resources, kinds]."""
     room: FloatArray
     traffic: FloatArray
     """[kinds, kinds], from an item of one kind to one of the other."""
@@ -143,7 +143,7 @@ def case_of(packing: Packing, symmetry: bool, near: bool = True) -> tuple[Case, 
     exchanged = (packing.traffic + packing.traffic.T).sum(axis=1)
     case = Case(
         np.bincount(kind, minlength=len(kinds)).astype(np.intp),
-        np.ascontiguousarray(packing.demand[first], dtype=np.float64),
+        np.ascontiguousarray(packing.demand[first].T, dtype=np.float64),
         np.ascontiguousarray(packing.room, dtype=np.float64),
         np.ascontiguousarray(traffic),
         np.ascontiguousarray(traffic + traffic.T),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.policies.two_stage.mcts_case import BoolArray, FloatArray, IndexArray, Packing
 
@@ -99,12 +101,21 @@ def _pull(
     packing: Packing, prices: _Prices, bins: IndexArray, items: IndexArray
 ) -> tuple[FloatArray, BoolArray | None]:
     """[items, bins]: traffic x distance of an item in each bin; and whether traffic has no way from there."""
-    sent, received = packing.traffic[items], packing.traffic[:, items].T
-    pull = sent @ prices.distance[:, bins].T + received @ prices.distance[bins]
+    used, place = np.unique(bins, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    first = np.searchsorted(place[order], np.arange(len(used)))
+    sent = np.add.reduceat(packing.traffic[np.ix_(items, order)], first, axis=1)
+    received = np.add.reduceat(packing.traffic[np.ix_(order, items)], first, axis=0).T
+    pull = _times(sent, prices.distance[:, used].T) + _times(received, prices.distance[used])
     if prices.missing is None:
         return pull, None
-    lost = (sent > 0) @ prices.missing[:, bins].T + (received > 0) @ prices.missing[bins]
+    lost = _times(sent > 0, prices.missing[:, used].T) + _times(received > 0, prices.missing[used])
     return pull, lost > 0
+
+
+def _times(one: NDArray[Any], other: FloatArray) -> FloatArray:
+    """The product of two matrices, on one processor: they are too small for several."""
+    return np.asarray(np.einsum("ij,jk->ik", one, other))
 
 
 def _moves(
@@ -123,7 +134,7 @@ def _moves(
     fits = packing.allowed[items] & (packing.demand[items][:, None, :] <= _free(packing, bins)).all(axis=2)
     if packing.hosts.shape[1]:
         common = _shared_hosts(packing, bins)
-        fits &= packing.hosts[items].astype(np.float64) @ (common == held[:, None]).T > 0
+        fits &= _times(packing.hosts[items], (common == held[:, None]).T.astype(np.float64)) > 0
     if blocked is not None:
         fits &= ~blocked
     fits[row, here] = False
@@ -144,7 +155,7 @@ def _swaps(
     if packing.hosts.shape[1]:
         others = np.bincount(bins, minlength=len(packing.room))[bins] - 1
         alone = _shared_hosts(packing, bins)[bins] - packing.hosts == others[:, None]
-        fits &= packing.hosts.astype(np.float64) @ alone.T > 0
+        fits &= _times(packing.hosts, alone.T.astype(np.float64)) > 0
     if blocked is not None and prices.missing is not None:
         fits &= ~blocked[:, bins]
         fits &= (packing.traffic == 0) | (prices.missing[np.ix_(bins, bins)].T == 0)

@@ -42,8 +42,8 @@ def way_to_solve(sequential: bool, events: str | None, leave: list[str] | None) 
         given = None if events is None else [item.strip() for item in events.split(",")] if events else []
         turn: Callable[..., Plan] = partial(solve_in_turn, events=given, leave=tuple(leave or ()))
         return turn, print_sequence, sequence_exit_code
-    options: dict[str, Any] = {"--events": events, "--leave": leave}
-    mistakes = [f"{name}: only with --sequential" for name, value in options.items() if value]
+    options: dict[str, Any] = {"--events": events, "--leave": leave or None}
+    mistakes = [f"{name}: only with --sequential" for name, value in options.items() if value is not None]
     if mistakes:
         raise BadInput(mistakes)
     return solve, print_plan, exit_code

@@ -18,8 +18,8 @@ from berth.policies.solve import DEFAULT_TIME_LIMIT, solve
 from berth.policies.standing import Standing
 
 Row = dict[str, Any]
-MOST_LINES = 3
-"""Broken constraints that a reason names; a request can break hundreds."""
+MOST_LINES, MOST_NAMES = 3, 10
+"""Broken constraints and refused applications that a reason names; there can be hundreds."""
 
 
 def solve_in_turn(
@@ -196,7 +196,9 @@ class _Turn:
 
     def _reason(self) -> str | None:
         if self.refused:
-            return f"{len(self.refused)} of the requests refused: {', '.join(self.refused)}"
+            names = [*self.refused][:MOST_NAMES]
+            more = ", ..." if len(self.refused) > MOST_NAMES else ""
+            return f"{len(self.refused)} of the requests refused: {', '.join(names)}{more}"
         broken = self.standing.broken
         return f"the plan breaks {len(broken)} constraint(s)" if broken else None
 

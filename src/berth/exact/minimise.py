@@ -1,7 +1,7 @@
 """The exact engine: from a goal to a plan with a proved bound.
 
-`METHODS` is the place for special structures (pipelines, trees, fans): the first method that suits a
-placement is used; the general one suits all.
+Graphs of a known shape (`structure/`) come first. What they don't settle goes on to the first of `METHODS`
+that suits a placement; the general one suits all.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from berth.exact.packed_start import first_packed_plan
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_plan
+from berth.exact.structure.solve import solve_by_structure
 from berth.exact.task import ExactTask, Found, Tell, Ties
 from berth.model import Plan
 
@@ -95,15 +96,21 @@ def minimise(
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
+    known = solve_by_structure(placement, goal, budget, gap, judge.metrics, tell) if ties == "any" else None
+    if known is not None and (known.outcome in ("optimal", "infeasible") or budget.over):
+        return _by_structure(placement, goal, known, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
     times = PathTimes(placement) if looks_ahead and placement.gridable else None
     first = first_packed_plan if placement.packings else first_plan
     start = judge.plan(goal, first(placement, goal, times))
+    if known is not None:
+        start = _better(goal, start, judge.plan(goal, known.nodes))
     if start is not None:
         tell(start.objective, None)
         if times is not None:
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
+    least = least if known is None else max(least, known.bound)
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
@@ -114,6 +121,8 @@ def minimise(
     method = next(method for method in methods if method.suits(task))
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
+    if known is not None:
+        trace["structure"] = {**known.trace, "bound": known.bound}
     if found.outcome == "infeasible":
         if start is None:
             return Solution("infeasible", trace=trace)
@@ -124,6 +133,16 @@ def minimise(
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
+
+
+def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge) -> Solution:
+    """What the shape of the graph alone has settled, or all that is known when time is over."""
+    if found.outcome == "infeasible":
+        return Solution("infeasible", trace=found.trace)
+    best, bound = judge.plan(goal, found.nodes), _bound(goal, found.bound)
+    if best is None:
+        return Solution("unknown", bound=bound, trace=found.trace)
+    return _concluded(placement, goal, best, bound, found.outcome == "optimal", dict(found.trace))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from berth.spark import SparkSession
@@ -16,6 +18,10 @@ SETTINGS = {
     # many small plans once each: a compiler that is quick itself is quicker than good code
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
+
+
+# The same examples in every run: what passes here passes there. HYPOTHESIS_PROFILE=default draws new ones.
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -112,7 +112,7 @@ def test_fields_are_checked_as_in_a_problem_file() -> None:
     def other(both: Any) -> None: ...
 
     with pytest.raises(BadInput, match=r"applications\[0\].operators\[5\].demand.cpu"):
-        problem_document(app)
+        problem_document([app])
 
 
 @pytest.mark.parametrize(

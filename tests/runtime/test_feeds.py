@@ -14,6 +14,7 @@ from berth.model import BadInput
 from berth.pipeline.ingest import ingest
 from berth.pipeline.options import IngestOptions
 from berth.runtime import feeds as module
+from berth.runtime.application import Application
 from berth.runtime.feeds import Feeds, Heartbeat, Probe
 from berth.runtime.measures import BatchMeasures, measured
 from berth.spark import SparkSession
@@ -48,7 +49,7 @@ def rate(folder: Path, sender: str = "posts") -> float:
 
 def test_operators_and_streams(tmp_path: Path) -> None:
     """A record for every instance and every stream, with the fields of the contract and no others."""
-    with Feeds(tmp_path, "tag-and-count") as feeds:
+    with Feeds(tmp_path, Application("tag-and-count")) as feeds:
         feeds.batch(taken(0, 2000))
     common = {"ts": START + 2000, "application": "tag-and-count"}
     operators = records(tmp_path, "operators")
@@ -70,7 +71,7 @@ def test_operators_and_streams(tmp_path: Path) -> None:
 
 def test_probes_and_heartbeats(tmp_path: Path) -> None:
     """As the contract has them; a node that is away has figures, too, because every field is needed."""
-    with Feeds(tmp_path, "app") as feeds:
+    with Feeds(tmp_path, Application("app")) as feeds:
         feeds.probes([Probe(START + 0.4, "rome", "paris", 21.5)])
         feeds.heartbeats([Heartbeat(START, "rome", True, 1.5, 7.25), Heartbeat(START, "paris", False)])
     assert records(tmp_path, "probes") == [{"ts": START, "from": "rome", "to": "paris", "rtt_ms": 21.5}]
@@ -82,7 +83,7 @@ def test_probes_and_heartbeats(tmp_path: Path) -> None:
 
 def test_every_moment_counts_once(tmp_path: Path) -> None:
     """A batch a second that takes 0.6 s stands for a second: 100 rows each are 100 rows a second."""
-    with Feeds(tmp_path, "app") as feeds:
+    with Feeds(tmp_path, Application("app")) as feeds:
         for second in range(10):
             feeds.batch(taken(second * 1000, second * 1000 + 600))
     windows = [each["window_ms"] for each in records(tmp_path, "streams") if each["from"] == "posts"]
@@ -91,7 +92,7 @@ def test_every_moment_counts_once(tmp_path: Path) -> None:
 
 def test_rows_behind_a_pause_came_in_it(tmp_path: Path) -> None:
     """Executors that take 20 s to start, or a migration: what piled up is no burst."""
-    with Feeds(tmp_path, "app") as feeds:
+    with Feeds(tmp_path, Application("app")) as feeds:
         feeds.batch(taken(0, 20_000, rows=4))
         feeds.batch(taken(20_000, 21_000, rows=2000))
         feeds.batch(taken(30_000, 31_000, rows=1000))
@@ -101,10 +102,10 @@ def test_rows_behind_a_pause_came_in_it(tmp_path: Path) -> None:
 def test_an_idle_minute_is_a_minute(tmp_path: Path) -> None:
     """Whether a batch comes after it or none: the rate falls while nothing flows."""
     later, never = tmp_path / "later", tmp_path / "never"
-    with Feeds(later, "app") as feeds:
+    with Feeds(later, Application("app")) as feeds:
         feeds.batch(taken(0, 1000, rows=600))
         feeds.batch(taken(61_000, 61_500, rows=15))
-    with Feeds(never, "app") as feeds:
+    with Feeds(never, Application("app")) as feeds:
         feeds.batch(taken(0, 1000, rows=615))
         for second in range(2, 62):
             feeds.idle(START + second * 1000)
@@ -118,7 +119,7 @@ def test_an_idle_minute_is_a_minute(tmp_path: Path) -> None:
 
 def test_idle_and_then_a_batch(tmp_path: Path) -> None:
     """What was put down as empty doesn't count again."""
-    with Feeds(tmp_path, "app") as feeds:
+    with Feeds(tmp_path, Application("app")) as feeds:
         feeds.idle(START)  # before the first batch nothing is known of the streams
         feeds.batch(taken(0, 1000))
         feeds.idle(START + 16_000)
@@ -129,7 +130,7 @@ def test_idle_and_then_a_batch(tmp_path: Path) -> None:
 
 def test_a_clock_that_was_set_back(tmp_path: Path) -> None:
     """No window is negative or zero: such records would be put aside."""
-    with Feeds(tmp_path, "app") as feeds:
+    with Feeds(tmp_path, Application("app")) as feeds:
         feeds.batch(taken(50_000, 51_000))
         feeds.batch(taken(1000, 1500))
         feeds.batch(taken(1500, 1500))
@@ -140,7 +141,7 @@ def test_a_clock_that_was_set_back(tmp_path: Path) -> None:
 def test_files_get_rarer(tmp_path: Path) -> None:
     """A young run is seen at once; an old one writes a file a minute."""
     clock = Clock()
-    feeds = Feeds(tmp_path, "app", clock=clock)
+    feeds = Feeds(tmp_path, Application("app"), clock=clock)
     written = []
     for second in range(600):
         clock.now = float(second)
@@ -158,7 +159,7 @@ def test_many_records_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Memory is bounded by the number of records, not by the minute."""
     monkeypatch.setattr(module, "MOST_RECORDS", 20)
     clock = Clock()
-    feeds = Feeds(tmp_path, "app", clock=clock)
+    feeds = Feeds(tmp_path, Application("app"), clock=clock)
     feeds.batch(taken(0, 1000))
     feeds.batch(taken(1000, 2000))
     feeds.batch(taken(2000, 3000))
@@ -169,7 +170,7 @@ def test_many_records_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_flush_is_for_a_reader_who_comes_now(tmp_path: Path) -> None:
     """All that was measured is there, whatever the clock says."""
-    feeds = Feeds(tmp_path, "app", clock=Clock())
+    feeds = Feeds(tmp_path, Application("app"), clock=Clock())
     for second in range(3):
         feeds.batch(taken(second * 1000, second * 1000 + 500))
     assert len(records(tmp_path, "streams")) == 3
@@ -182,7 +183,7 @@ def test_flush_is_for_a_reader_who_comes_now(tmp_path: Path) -> None:
 
 def test_names_sort_by_time_and_never_come_twice(tmp_path: Path) -> None:
     """Two runs at the same moment, or one after the other, write files of their own."""
-    runs = [Feeds(tmp_path, "app") for _ in range(3)]
+    runs = [Feeds(tmp_path, Application("app")) for _ in range(3)]
     for number in range(20):
         for feeds in runs:
             feeds.probes([Probe(START + number, "a", "b", 1.0)])
@@ -198,7 +199,7 @@ def test_names_sort_by_time_and_never_come_twice(tmp_path: Path) -> None:
 
 def test_nobody_sees_half_a_file(tmp_path: Path) -> None:
     """A reader that looks all the time finds only whole lines in files that count."""
-    feeds = Feeds(tmp_path, "app")
+    feeds = Feeds(tmp_path, Application("app"))
     done = threading.Event()
     broken: list[str] = []
 
@@ -223,7 +224,7 @@ def test_nobody_sees_half_a_file(tmp_path: Path) -> None:
 
 def test_threads_lose_nothing(tmp_path: Path) -> None:
     """The prober and the run write at the same time."""
-    feeds = Feeds(tmp_path, "app")
+    feeds = Feeds(tmp_path, Application("app"))
 
     def probe() -> None:
         for number in range(300):
@@ -240,7 +241,7 @@ def test_threads_lose_nothing(tmp_path: Path) -> None:
 
 def test_what_cannot_be_written_waits(tmp_path: Path) -> None:
     """A folder that is gone is an error with a name; once it is back, nothing is missing."""
-    feeds = Feeds(tmp_path, "app", clock=Clock())
+    feeds = Feeds(tmp_path, Application("app"), clock=Clock())
     (tmp_path / "probes").rmdir()
     with pytest.raises(BadInput, match="probes"):
         feeds.probes([Probe(START, "a", "b", 1.0)])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from berth.space import Samples, VivaldiOptions, embed, samples_from_matrix, samples_from_pairs
@@ -35,6 +35,8 @@ def test_points_of_the_same_dimension_are_found_again(dimensions: int) -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(2, 12))
+@example(168, 4)
+@example(392, 3)
 @settings(max_examples=25, deadline=None)
 def test_small_networks_in_space_are_found_again(seed: int, nodes: int) -> None:
     """Any few points in three dimensions, also such that lie on a line or at one place."""

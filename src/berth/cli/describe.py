@@ -17,20 +17,22 @@ EPILOG = """Examples:
 
   berth describe app.py --network machines.yaml --out problem.yaml
 
+  berth describe one.py two.py --network machines.yaml --out problem.yaml
+
 Without --network it prints what a problem file says of the application: its operators and streams. The
 network, the machines and what is between them, is for you to add.
 """
 
-AppFile = Annotated[
-    str,
-    typer.Argument(
-        help="A Python file with an Application in it; app.py:name if it has several.", metavar="APP"
-    ),
+APP_HELP = "A Python file with an Application in it; app.py:name if it has several."
+AppFile = Annotated[str, typer.Argument(help=APP_HELP, metavar="APP")]
+AppFiles = Annotated[
+    list[str],
+    typer.Argument(help=f"{APP_HELP} Several files: applications that run together.", metavar="APP..."),
 ]
 
 
 def describe(
-    app: AppFile,
+    apps: AppFiles,
     network: Annotated[
         Path | None,
         typer.Option(help="A problem file whose network and objective to take over.", metavar="PROBLEM"),
@@ -45,7 +47,7 @@ def describe(
     from berth.runtime.describe import problem_document
     from berth.runtime.loading import load_application
 
-    document = problem_document(load_application(app), network)
+    document = problem_document([load_application(app) for app in apps], network)
     if out is not None:
         write_text(out, _text(document, as_json or out.suffix == ".json"))
     elif as_json:

@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 
 from berth.cli.arguments import AsJson
-from berth.cli.describe import AppFile
+from berth.cli.describe import AppFiles
 from berth.cli.exit_codes import FAILED, MISPLACED
 from berth.cli.output import err, out, print_json
 from berth.cli.running import (
@@ -42,6 +42,8 @@ EPILOG = """Examples:
 
   berth run app.py --problem problem.yaml --plan plan.json --once --emulate-network 1
 
+  berth run one.py two.py --problem problem.yaml --plan plan.json
+
 Every operator runs on its planned node, or the run ends with an error (exit code 6). Ctrl-C ends a stream;
 the same command goes on where it stopped.
 """
@@ -51,7 +53,7 @@ POLL_SECONDS = 1.0
 
 
 def run(
-    app: AppFile,
+    apps: AppFiles,
     problem: Annotated[
         Path, typer.Option(help="Problem file: the nodes and the network.", metavar="PROBLEM")
     ],
@@ -79,7 +81,10 @@ def run(
     conf: Configuration = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an application on Spark with every operator on its planned node."""
+    """Run applications on Spark with every operator on its planned node.
+
+    Several run as one: results that the plan lets them share (reuse) are computed once.
+    """
     from berth.cli.run_view import RunView, print_report
     from berth.files import load, load_plan
     from berth.files.document import write_text
@@ -89,11 +94,12 @@ def run(
     from berth.runtime.profiles import ExecutorSize
     from berth.runtime.run import Run, RunOptions
     from berth.runtime.run_report import RunTally
+    from berth.runtime.united import together
 
     check_numbers(emulate_network, batch_every, seconds)
     settings = spark_settings_from(conf)
-    application = load_application(app)
     loaded, chosen = load(problem), load_plan(plan)
+    application = together([load_application(app) for app in apps], chosen)
     placement = placement_of(application, loaded, chosen)
     place = folder if folder is not None else Path(f"{application.name}.run")
     options = RunOptions(

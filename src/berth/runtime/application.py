@@ -92,6 +92,26 @@ class Application:
         self.operators: dict[str, Operator] = {}
         self.reload: Callable[[], Application] | None = None
         """Loads its file again; None where that is not needed in another session of Spark."""
+        self.parts: tuple[Application, ...] = (self,)
+        """The applications of problem files that it is made of."""
+        self.left_out: frozenset[str] = frozenset()
+        """Operators of these, as plans name them, that don't run: others compute what they would."""
+
+    def name_of(self, part: Application, operator: str) -> str:
+        """The name of a part's operator in this run."""
+        return operator
+
+    def full_name(self, instance: str) -> str:
+        """An instance as plans name it."""
+        return f"{self.name}/{instance}"
+
+    def origin(self, operator: str) -> tuple[str, str]:
+        """The application that an operator is from, and its name there."""
+        return self.name, operator
+
+    def stream_origin(self, sender: str, receiver: str) -> tuple[str, str, str]:
+        """The application that a stream is of, and the names of its ends there."""
+        return self.name, sender, receiver
 
     def source(self, function: Function | None = None, **options: Any) -> Any:
         """Add a function that reads: `(spark) -> DataFrame`, streaming or not.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +12,18 @@ from berth.model import BadInput
 from berth.runtime.application import Application, Operator
 
 
-def problem_document(application: Application, network: Path | None = None) -> dict[str, Any]:
-    """A problem file with this application; without the network of another one, only that part of it.
+def problem_document(applications: Sequence[Application], network: Path | None = None) -> dict[str, Any]:
+    """A problem file with these applications; without the network of another one, only that part of it.
 
     Raises:
-        BadInput: the application says something of itself that no problem file may.
+        BadInput: an application says something of itself that no problem file may.
     """
-    whole: dict[str, Any] = {"format": "berth/v1", "name": application.name}
+    whole: dict[str, Any] = {"format": "berth/v1", "name": "+".join(each.name for each in applications)}
     if network is not None:
         taken = read_document(network)
         problem_from(taken)
         whole |= {key: taken[key] for key in taken if key not in ("format", "name", "applications")}
-    whole["applications"] = [described(application)]
+    whole["applications"] = [described(each) for each in applications]
     if network is not None:
         problem_from(whole)
     else:
@@ -47,7 +48,7 @@ def _operator(operator: Operator) -> dict[str, Any]:
 
 def _check_alone(document: dict[str, Any]) -> None:
     """Check the fields of an application as far as that can be done without its nodes and objects."""
-    operators = document["applications"][0]["operators"]
+    operators = [each for application in document["applications"] for each in application["operators"]]
     nodes = dict.fromkeys(name for each in operators for name in _nodes_of(each))
     objects = dict.fromkeys(read["object"] for each in operators for read in each.get("reads", ()))
     network = {"nodes": [{"name": name, "holds": list(objects)} for name in nodes or ["anywhere"]]}
@@ -55,7 +56,7 @@ def _check_alone(document: dict[str, Any]) -> None:
     try:
         problem_from(document | stand_in)
     except BadInput as error:
-        about = [line for line in error.mistakes if line.startswith("applications[0]")]
+        about = [line for line in error.mistakes if line.startswith("applications[")]
         if about:
             raise BadInput(about) from None
 

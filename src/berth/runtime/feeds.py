@@ -15,7 +15,8 @@ from typing import Any
 
 from berth.files.document import write_text
 from berth.model import BadInput
-from berth.runtime.measures import BatchMeasures
+from berth.runtime.application import Application
+from berth.runtime.measures import BatchMeasures, InstanceMeasures
 
 FOLDERS = ("probes", "heartbeats", "operators", "streams")
 
@@ -77,7 +78,7 @@ class Feeds:
     """
 
     def __init__(
-        self, folder: Path, application_name: str, *, clock: Callable[[], float] = time.monotonic
+        self, folder: Path, application: Application, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Feeds into a folder, which is made if it isn't there.
 
@@ -85,7 +86,7 @@ class Feeds:
             BadInput: it can't be made.
         """
         self._folder = folder
-        self._application = application_name
+        self._application = application
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: dict[str, list[Record]] = {name: [] for name in FOLDERS}
@@ -114,18 +115,7 @@ class Feeds:
         ended = round(measures.ended_ms)
         with self._lock:
             self._streams = [(each.sender, each.receiver) for each in measures.streams]
-            self._waiting["operators"] += [
-                {
-                    "ts": ended,
-                    "application": self._application,
-                    "operator": each.operator,
-                    "instance": each.instance,
-                    "node": each.node,
-                    "tuples": each.rows_in,
-                    "busy_ms": round(each.busy_ms, 3),
-                }
-                for each in measures.instances
-            ]
+            self._waiting["operators"] += [self._worked(ended, each) for each in measures.instances]
             window_ms = self._cover(measures.began_ms, measures.ended_ms)
             for each in measures.streams:
                 self._carried(ended, each.sender, each.receiver, each.rows, each.bytes, window_ms)
@@ -185,13 +175,26 @@ class Feeds:
             self._waiting[name] += records
             self._write_if_due()
 
+    def _worked(self, ts: int, measures: InstanceMeasures) -> Record:
+        application, operator = self._application.origin(measures.operator)
+        return {
+            "ts": ts,
+            "application": application,
+            "operator": operator,
+            "instance": operator + measures.instance.removeprefix(measures.operator),
+            "node": measures.node,
+            "tuples": measures.rows_in,
+            "busy_ms": round(measures.busy_ms, 3),
+        }
+
     def _carried(self, ts: int, sender: str, receiver: str, rows: int, size: int, window_ms: float) -> None:
+        application, origin, end = self._application.stream_origin(sender, receiver)
         self._waiting["streams"].append(
             {
                 "ts": ts,
-                "application": self._application,
-                "from": sender,
-                "to": receiver,
+                "application": application,
+                "from": origin,
+                "to": end,
                 "tuples": rows,
                 "bytes": size,
                 "window_ms": window_ms,

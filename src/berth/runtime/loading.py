@@ -90,7 +90,7 @@ def _whole(application: Application) -> Application:
 def _module(path: Path) -> ModuleType:
     """The file as a module; modules beside it can be imported, as in `python app.py`."""
     folder = str(path.resolve().parent)
-    name = PREFIX + path.stem
+    name = _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise BadInput([f"{path}: no Python file; its name has to end in .py"])
@@ -107,6 +107,17 @@ def _module(path: Path) -> ModuleType:
             raise NeedsSession from error
         raise BadInput([f"{path}: {_where(error, path)}{type(error).__name__}: {error}"]) from error
     return module
+
+
+def _module_name(path: Path) -> str:
+    """A name of its own for every file: two applications may both be called app.py."""
+    name, number = PREFIX + path.stem, 1
+    while (there := sys.modules.get(name)) is not None and Path(
+        str(there.__file__)
+    ).resolve() != path.resolve():
+        number += 1
+        name = f"{PREFIX}{path.stem}_{number}"
+    return name
 
 
 def _where(error: BaseException, path: Path) -> str:

@@ -72,31 +72,29 @@ def placement_of(application: Application, problem: Problem, plan: Plan) -> Plac
         BadInput: the problem doesn't describe this application, or the plan is not one for it; a line for
             each difference.
     """
-    described = described_in(application, problem)
     known = {node.name for node in problem.network.nodes}
-    mistakes = []
+    mistakes: list[str] = []
     nodes: dict[str, tuple[str, ...]] = {}
-    for operator in described.operators:
-        prefix = f"{application.name}/{operator.name}"
-        names = (
-            [prefix]
-            if operator.parallelism == 1
-            else [f"{prefix}#{number}" for number in range(operator.parallelism)]
-        )
-        homes = [plan.assignment.get(name) for name in names]
-        for name, home in zip(names, homes, strict=True):
-            if home is None:
-                mistakes.append(_not_placed(name, plan))
-            elif home not in known:
-                mistakes.append(f"plan: {name}: no node named {home!r} in the problem")
-        nodes[operator.name] = tuple(home or "" for home in homes)
-    expected = {
-        f"{application.name}/{instance_name(name, number, len(homes))}"
-        for name, homes in nodes.items()
-        for number in range(len(homes))
-    }
+    expected = set()
+    for part in application.parts:
+        for operator in described_in(part, problem).operators:
+            prefix = f"{part.name}/{operator.name}"
+            if prefix in application.left_out:
+                continue
+            names = [
+                instance_name(prefix, number, operator.parallelism) for number in range(operator.parallelism)
+            ]
+            homes = [plan.assignment.get(name) for name in names]
+            for name, home in zip(names, homes, strict=True):
+                if home is None:
+                    mistakes.append(_not_placed(name, plan))
+                elif home not in known:
+                    mistakes.append(f"plan: {name}: no node named {home!r} in the problem")
+            nodes[application.name_of(part, operator.name)] = tuple(home or "" for home in homes)
+            expected.update(names)
+    ours = {part.name for part in application.parts}
     for name in plan.assignment:
-        if name.partition("/")[0] == application.name and name not in expected:
+        if name.partition("/")[0] in ours and name not in expected:
             mistakes.append(f"plan: {name}: the application has no such instance{_nearest(name, expected)}")
     if mistakes:
         raise BadInput(mistakes)
@@ -140,7 +138,7 @@ def described_in(application: Application, problem: Problem) -> Described:
 def _not_placed(name: str, plan: Plan) -> str:
     operator = name.partition("#")[0]
     if operator in plan.reuse:
-        return f"plan: {name}: takes the result of {plan.reuse[operator]}; a run can't share results"
+        return f"plan: {name}: takes the result of {plan.reuse[operator]} now, and doesn't in this run"
     return f"plan: {name}: not placed"
 
 

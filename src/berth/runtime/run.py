@@ -133,7 +133,7 @@ class Run:
             self._until_the_end.enter_context(held(self._folder))
             if self._options.fresh:
                 _forget(self._folder)
-            self._feeds = self._until_the_end.enter_context(Feeds(self.telemetry, self._application.name))
+            self._feeds = self._until_the_end.enter_context(Feeds(self.telemetry, self._application))
             self._start_session(self._placement)
             self._start_query(self._placement)
             undo.pop_all()

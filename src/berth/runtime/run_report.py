@@ -197,7 +197,7 @@ class RunTally:
     def _plan(self) -> dict[str, str]:
         """The plan of the last batch, as plan files have it."""
         return {
-            f"{self._application.name}/{instance_name(operator, number, len(nodes))}": node
+            self._application.full_name(instance_name(operator, number, len(nodes))): node
             for operator, nodes in self._placement.nodes.items()
             for number, node in enumerate(nodes)
         }

@@ -52,8 +52,10 @@ def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0
     known = neighbourhoods(used, most, generator)
     chosen = len(known.delays) < 2 * len(samples.delay_ms)
     best: Coordinates | None = None
-    for _ in range(options.starts_for(len(known.delays))):
-        found = _spring(known, samples.nodes, options, PERFECT * typical, generator)
+    for start in range(options.starts_for(len(known.delays))):
+        # Few nodes that unfold from one point may lie on a line for ever: then from all over the place.
+        scatter = typical if start > 0 else 0.0
+        found = _spring(known, samples.nodes, options, scatter, PERFECT * typical, generator)
         if options.refine:
             found = _polish(known, found, options, typical, 0.0 if chosen else CLOSENESS)
         found = replace(found, errors=error_figures(found.positions, found.heights, samples, seed))
@@ -82,12 +84,15 @@ def _spring(
     known: Neighbourhoods,
     nodes: int,
     options: VivaldiOptions,
+    scatter_ms: float,
     perfect_ms: float,
     generator: np.random.Generator,
 ) -> Coordinates:
-    """Vivaldi itself, from one point; unless it is to be Vivaldi alone, at first with room to unfold."""
+    """Vivaldi itself, from points so far apart; unless it is Vivaldi alone, at first with room to unfold."""
     lift = LIFT if options.refine else 0
     positions = np.zeros((nodes, options.dimensions + lift))
+    if scatter_ms > 0.0:
+        positions = generator.normal(0.0, scatter_ms, positions.shape)
     heights = np.full(nodes, LEAST_HEIGHT_MS if options.height else 0.0)
     errors = np.full(nodes, LARGEST_ERROR)
     rounds, resets = _settle(known, positions, heights, errors, options, perfect_ms, generator)

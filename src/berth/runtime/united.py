@@ -1,0 +1,104 @@
+"""Several applications in one run: what a plan lets them share is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from berth.model import BadInput, Plan
+from berth.runtime.application import Application, Operator
+
+
+class United(Application):
+    """Applications that run as one, each operator under `application/operator`.
+
+    An operator that takes another's result (`reuse` in the plan) is not there: its consumers take the rows of
+    the one that computes it. Neither is one that nobody needs because of that (`skipped`).
+    """
+
+    def __init__(self, parts: Sequence[Application], plan: Plan) -> None:
+        """Unite them by a plan.
+
+        Raises:
+            BadInput: the plan shares what can't be shared in this run, or the applications don't go together.
+        """
+        modes = {each.output_mode for each in parts if each.output_mode is not None}
+        mistakes = [*_doubled(parts), *_unknown(parts, plan)]
+        if len(modes) > 1:
+            mistakes.append(f"the applications want different output modes: {', '.join(sorted(modes))}")
+        if mistakes:
+            raise BadInput(mistakes)
+        super().__init__("+".join(each.name for each in parts), output_mode=modes.pop() if modes else None)
+        self.parts = tuple(parts)
+        self.left_out = frozenset(plan.reuse) | frozenset(plan.skipped)
+        self._reuse = dict(plan.reuse)
+        self._origins: dict[str, tuple[str, str]] = {}
+        self._stream_origins: dict[tuple[str, str], tuple[str, str, str]] = {}
+        for part in parts:
+            for operator in part.in_order():
+                self._unite(part, operator)
+        if any(each.reload is not None for each in parts):
+            self.reload = lambda: United([each.reload() if each.reload else each for each in parts], plan)
+
+    def _unite(self, part: Application, operator: Operator) -> None:
+        name = self.name_of(part, operator.name)
+        if name in self.left_out:
+            return
+        inputs = []
+        for sender in operator.inputs:
+            own = self.name_of(part, sender)
+            inputs.append(self._reuse.get(own, own))
+            self._stream_origins[inputs[-1], name] = (part.name, sender, operator.name)
+        self._origins[name] = (part.name, operator.name)
+        self.operators[name] = replace(operator, name=name, inputs=tuple(inputs))
+
+    def name_of(self, part: Application, operator: str) -> str:
+        """The name of a part's operator in this run."""
+        return f"{part.name}/{operator}"
+
+    def full_name(self, instance: str) -> str:
+        """An instance as plans name it: here it has that name already."""
+        return instance
+
+    def origin(self, operator: str) -> tuple[str, str]:
+        """The application that an operator is from, and its name there."""
+        return self._origins[operator]
+
+    def stream_origin(self, sender: str, receiver: str) -> tuple[str, str, str]:
+        """The application that a stream is the receiver's of, and the names of its ends there."""
+        return self._stream_origins[sender, receiver]
+
+
+def together(parts: Sequence[Application], plan: Plan) -> Application:
+    """What runs: the application itself, or several, or one that shares results within itself, united."""
+    shared = any(name.partition("/")[0] in {each.name for each in parts} for name in plan.reuse)
+    return parts[0] if len(parts) == 1 and not shared else United(parts, plan)
+
+
+def _doubled(parts: Sequence[Application]) -> Iterator[str]:
+    names = [each.name for each in parts]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            yield f"application {name!r}: there are two of that name"
+
+
+def _unknown(parts: Sequence[Application], plan: Plan) -> Iterator[str]:
+    """What a plan shares that this run doesn't have, a line each."""
+    running = {each.name: each for each in parts}
+    for name in (*plan.reuse, *plan.skipped):
+        application, _, operator = name.partition("/")
+        if application in running and operator not in running[application].operators:
+            yield f"plan: {name}: the application has no such operator"
+    for taker, provider in plan.reuse.items():
+        application, _, operator = provider.partition("/")
+        if taker.partition("/")[0] not in running:
+            continue
+        if application not in running:
+            yield (
+                f"plan: {taker}: takes the result of {provider}; name that application's file, too: "
+                "what they share is computed where both run"
+            )
+        elif operator not in running[application].operators:
+            yield f"plan: {taker}: takes the result of {provider}, and there is no such operator"
+        elif provider in plan.reuse or provider in plan.skipped:
+            yield f"plan: {taker}: takes the result of {provider}, which is not computed itself"

@@ -327,3 +327,34 @@ def test_what_is_placed_by_the_time_it_is_stopped_is_kept() -> None:
     assert [accepted for _, _, accepted in verdicts(plan)] == [True, True, True, False]
     assert plan.violations == ("application c: refused: not tried: interrupted",)
     assert set(plan.assignment) == {"b/x"}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_odp_refuses_only_what_has_no_place_at_all(data: st.DataObject) -> None:
+    """Every way to place the second request beside the first is judged, on links, cards and processors, too."""
+
+    def pick(*values: float) -> float:
+        return data.draw(st.sampled_from(values))
+
+    entries = [
+        plain(name, *(pick(0.1, 1, 2, 3) for _ in range(2))) | {"throughput_per_s": pick(1, 2)}
+        for name in "ab"
+    ]
+    for entry in entries:
+        entry["streams"][0]["bytes_per_s"] = pick(10, 60, 90)
+        for operator in entry["operators"]:
+            operator["work_ms"] = pick(0, 100, 300, 600)
+    raw = cluster(entries, (pick(2, 4), 3, 2))
+    raw["network"]["bandwidth_bytes_per_s"] = [[pick(50, 100, 150) for _ in range(3)] for _ in range(3)]
+    raw["network"] |= {"duplex": data.draw(st.sampled_from(["full", "half"])), "symmetric": False}
+    raw["network"]["nodes"][0]["nic_bytes_per_s"] = pick(70, 120, 200)
+    problem = problem_from(raw)
+    plan = solve_in_turn(problem, "odp")
+    first = {name: node for name, node in plan.assignment.items() if name.startswith("a/")}
+    if not first:
+        return
+    nodes = [node.name for node in problem.network.nodes]
+    ways = [Plan({**first, "b/o0": one, "b/o1": other}) for one in nodes for other in nodes]
+    possible = any(not berth.evaluate(problem, way).violations for way in ways)
+    assert plan.trace["requests"][1]["accepted"] is possible

@@ -332,7 +332,7 @@ def test_what_is_placed_by_the_time_it_is_stopped_is_kept() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_odp_refuses_only_what_has_no_place_at_all(data: st.DataObject) -> None:
-    """Every way to place the second request beside the first is judged, on links, cards and processors, too."""
+    """Every way to place the second request beside the first is judged, all limits of it."""
 
     def pick(*values: float) -> float:
         return data.draw(st.sampled_from(values))

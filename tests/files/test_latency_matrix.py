@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
 from berth.model import BadInput
+from tests.policies.operator_graphs import iot_lab, planetlab
 
 EXPECTED = np.array([[0.0, 1.0, np.nan], [1.0, 0.0, 4.5], [2.5, 4.5, 0.0]])
 
@@ -68,6 +72,23 @@ def test_not_packed(tmp_path: Path) -> None:
     file.write_text("0,1\n1,0\n")
     with pytest.raises(BadInput, match="can't be read"):
         read_latency_matrix(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("planetlab_490/PlanetLabData_01.tsv.gz", lambda: planetlab(1)),
+        ("fit_iot_283/rtt_round_0.csv", iot_lab),
+    ],
+)
+def test_real_measurements(name: str, read: Callable[[], NDArray[np.float64] | None]) -> None:
+    """As whoever knows their layout reads them."""
+    expected = read()
+    if expected is None:
+        pytest.skip(f"BERTH_DATA has no {name}")
+    delays, names = read_latency_matrix(Path(os.environ["BERTH_DATA"]) / name)
+    assert np.array_equal(delays, expected, equal_nan=True)
+    assert names is None or len(names) == len(expected)
 
 
 def test_problem_files_are_no_matrices() -> None:

@@ -60,10 +60,7 @@ class Matrices:
 
 
 def matrix_graph(
-    name: str,
-    network: Network,
-    rng: np.random.Generator,
-    parameters: MatricesParameters = MatricesParameters(),  # noqa: B008 (it can't change)
+    name: str, network: Network, rng: np.random.Generator, parameters: MatricesParameters
 ) -> Application:
     """Source, two multiplications, sink: a tuple of n^2 elements every now and then."""
     size = int(rng.choice(SIZES))

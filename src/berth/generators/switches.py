@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BoolArray = NDArray[np.bool_]
+IndexArray = NDArray[np.intp]
 MOST_TRIES = 100
 
 
@@ -42,12 +43,11 @@ def _random_regular(switches: int, degree: int, rng: np.random.Generator) -> Boo
     linked = np.zeros((switches, switches), dtype=bool)
     free = np.full(switches, degree)
     while True:
-        open_pairs = np.triu(~linked & (free > 0) & (free > 0)[:, None], 1)
-        places = np.flatnonzero(open_pairs)
-        if not len(places):
+        left = np.flatnonzero(free)
+        pair = _open_pair(linked, left, rng)
+        if pair is None:
             break
-        one, other = np.divmod(int(rng.choice(places)), switches)
-        _link(linked, free, one, other)
+        _link(linked, free, *pair)
     while free.sum() > 1:
         left = np.flatnonzero(free)
         one = int(left[0])
@@ -64,6 +64,20 @@ def _random_regular(switches: int, degree: int, rng: np.random.Generator) -> Boo
         _link(linked, free, one, int(x))
         _link(linked, free, other, int(y))
     return linked
+
+
+def _open_pair(linked: BoolArray, left: IndexArray, rng: np.random.Generator) -> tuple[int, int] | None:
+    """Two of the switches with free ports that are not linked, drawn evenly; None: there are none."""
+    for _ in range(MOST_TRIES if len(left) > 1 else 0):
+        one, other = left[rng.integers(len(left), size=2)].tolist()
+        if one != other and not linked[one, other]:
+            return one, other
+    # Most are linked already: look at those that are not.
+    places = np.flatnonzero(np.triu(~linked[np.ix_(left, left)], 1))
+    if not len(places):
+        return None
+    one, other = np.divmod(int(rng.choice(places)), len(left))
+    return int(left[one]), int(left[other])
 
 
 def _link(linked: BoolArray, free: NDArray[np.int64], one: int, other: int) -> None:

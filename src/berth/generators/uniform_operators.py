@@ -17,7 +17,7 @@ from berth.model import Application, Network, Node, Operator, Problem, Stream
 class UniformParameters(Settings):
     """What users may set."""
 
-    operators: int = setting(20, "operators, ends included", 3, MOST_OPERATORS)
+    operators: int = setting(20, "operators, ends included", 2, MOST_OPERATORS)
     nodes: int = setting(20, "nodes", 1, MOST_NODES)
     capacity: int = setting(4, "operators that a node has room for (C_u)", 1)
     candidates: float = setting(

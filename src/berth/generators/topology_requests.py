@@ -79,8 +79,8 @@ def request(name: str, parameters: RequestParameters, rng: np.random.Generator) 
     streams = []
     for number in range(count):
         above = np.flatnonzero(level == level[number] - 1)
-        inputs = int(rng.integers(1, len(above) + 1)) if len(above) else 0
-        for other in rng.permutation(above)[:inputs].tolist():
+        order = rng.permutation(above).tolist()
+        for other in order[: int(rng.integers(1, len(order) + 1))] if order else []:
             rate = rng.lognormal(parameters.traffic_log_mean, parameters.traffic_log_deviation)
             streams.append(Stream(f"o{other}", f"o{number}", bytes_per_s=round(float(rate), DECIMALS)))
     capacity = {"cpu": parameters.container_cores, "memory": GB * parameters.container_memory}

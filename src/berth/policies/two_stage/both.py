@@ -86,7 +86,7 @@ def _ways(first: str, parameters: Any) -> Iterator[tuple[str, Any, dict[str, Any
     yield first, parameters, {"first_stage": first}
     if parameters.mode == "paper":
         return
-    if first == "mips" and parameters.alpha > 0:
+    if first in ("exact", "mips") and parameters.alpha > 0:
         yield first, replace(parameters, alpha=0.0), {"first_stage": first, "alpha": 0.0}
     fullest = FfdParameters(variant="heron", instances_per_container=None)
     yield "ffd", fullest, {"first_stage": "ffd", "variant": "heron"}

@@ -11,7 +11,7 @@ from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import Packing
-from berth.policies.two_stage.parameters import TwoStageParameters
+from berth.policies.two_stage.parameters import SecondStageName, TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, Most, StageOne, StageTwo, Stuck
 
 COUNTED = ("container_traffic", "containers_used")
@@ -22,7 +22,7 @@ COUNTED = ("container_traffic", "containers_used")
 class MipsParameters(TwoStageParameters):
     """What users may set."""
 
-    second_stage: Literal["best-fit", "mips"] = field(
+    second_stage: SecondStageName = field(
         default="mips", metadata={"help": "how containers get onto servers"}
     )
     alpha: float = field(

@@ -46,9 +46,11 @@ def two_stages(task: Task, policy: str, first: str, goal: Goal) -> Answer:
     nodes = np.full(len(task.setting.graph), -1, dtype=np.intp)
     containers: dict[str, str] = {}
     traces: dict[str, Any] = {}
-    for request in requests(task.setting):
+    waiting = requests(task.setting)
+    for number, request in enumerate(waiting):
         task.progress(None, None, request.name)
-        found = both_stages(request, cluster, first, generator, parameters, task.budget)
+        budget = task.budget.part(1.0 / (len(waiting) - number))
+        found = both_stages(request, cluster, first, generator, parameters, budget)
         if found.trace:
             traces[request.name] = found.trace
         if isinstance(found, Failed):

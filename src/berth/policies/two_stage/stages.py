@@ -44,19 +44,25 @@ class Most:
 
 
 @dataclass(frozen=True, eq=False)
-class StageOne:
-    """The instances of one application and the containers they go into."""
+class Stage:
+    """Items that go into bins: instances into containers, or containers onto servers."""
 
     application: str
     names: tuple[str, ...]
-    """Of the instances."""
+    """Of the items."""
     resources: tuple[str, ...]
+    capacity: FloatArray
+    """[bins, R] of every container that can be of use; what every server has in all, less the headroom."""
+    room: FloatArray
+    """[bins, R] what is left, with the judge's tolerance: an item fits where it needs no more than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class StageOne(Stage):
+    """The instances of one application and the containers they go into."""
+
     demand: FloatArray
     """[n, R] of every instance."""
-    capacity: FloatArray
-    """[C, R] of every container that can be of use."""
-    room: FloatArray
-    """[C, R] the capacity with the judge's tolerance: an instance fits where its demand is not above it."""
     count: int
     """How many containers there are; C is this or n, whichever is less, as all are alike."""
     component: IndexArray
@@ -88,19 +94,11 @@ class StageOne:
 
 
 @dataclass(frozen=True, eq=False)
-class StageTwo:
+class StageTwo(Stage):
     """The containers of one application that are not empty, and the servers with what is left of them."""
 
-    application: str
-    names: tuple[str, ...]
-    """Of the containers."""
-    resources: tuple[str, ...]
     size: FloatArray
     """[m, R] what every container takes, however full it is."""
-    capacity: FloatArray
-    """[s, R] what every server has in all, less the headroom."""
-    room: FloatArray
-    """[s, R] what is left, with the judge's tolerance: a container fits where its size is not above it."""
     traffic: FloatArray
     """[m, m] bytes per second from one container to another; 0 on the diagonal and where nobody knows."""
     allowed: BoolArray

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
@@ -17,6 +19,7 @@ from berth.policies.many.lists import joined, lists_of
 from berth.policies.many.network import Nodes, nodes_of
 from berth.policies.many.objects import Objects, objects_of
 from berth.policies.many.rules import Rules, rules_of
+from berth.space.compiled import compiled
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -76,7 +79,12 @@ class Operators(NamedTuple):
     consumers: IntArray
 
 
-class Case(NamedTuple):
+@structref.register
+class _CaseType(types.StructRef):
+    """A case for compiled code: a reference. Tuples of a hundred arrays would be copied with every call."""
+
+
+class Case(structref.StructRefProxy):
     """A problem."""
 
     cells: Cells
@@ -88,6 +96,10 @@ class Case(NamedTuple):
     objects: Objects
     nodes: Nodes
     rules: Rules
+
+
+_FIELDS = tuple(Case.__annotations__)
+structref.define_proxy(Case, _CaseType, list(_FIELDS))  # type: ignore[no-untyped-call]
 
 
 def case_of(setting: Setting) -> Case:
@@ -110,7 +122,26 @@ def case_of(setting: Setting) -> Case:
         matches=int(operators.match_first[-1]),
     )
     limit = limits_of(setting, cells, nodes.link)
-    return Case(cells, limit, units, pairs, operators, objects, nodes, rules_of(setting.problem))
+    parts = cells, limit, units, pairs, operators, objects, nodes, rules_of(setting.problem)
+    case = _case(*parts)
+    for name, part in zip(_FIELDS, parts, strict=True):
+        setattr(case, name, part)
+    return case
+
+
+@compiled
+def _case(
+    cells: Cells,
+    limit: FloatArray,
+    units: Units,
+    pairs: Pairs,
+    operators: Operators,
+    objects: Objects,
+    nodes: Nodes,
+    rules: Rules,
+) -> Case:
+    parts = units, pairs, operators, objects, nodes, rules
+    return Case(cells, limit, *parts)  # type: ignore[no-untyped-call]
 
 
 def _units(setting: Setting) -> Units:

@@ -1,7 +1,7 @@
 """Where everything that changes is, in the two flat arrays of a state: amounts and numbers.
 
-One flat array for each kind, so that one log of cells can undo whatever was done. Loads come first, in the same
-order among the amounts and in `limit`.
+One flat array for each kind, so that one log of cells can undo whatever was done. Loads come first, in
+the same order among the amounts and in `limit`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from berth.evaluation import Setting
 FloatArray = NDArray[np.float64]
 
 MISPLACED, RULES, UNLINKED, UNFETCHED, CROSSED, MARKS = 0, 1, 2, 3, 4, 5
-"""Loads that are counts of mistakes, of which none is allowed; and all that crosses links, in bytes per second."""
+"""Loads that are counts of mistakes, of which none is allowed; and all bytes per second that cross links."""
 BROKEN, UNPLACED, BLOCKED, FIGURES = 0, 1, 2, 3
-"""How many loads are above their limit, how many wanted units have no node, the last load to exceed its limit."""
+"""How many loads are above their limit, how many wanted units have no node, the last load to exceed one."""
 
 
 class Cells(NamedTuple):

@@ -1,7 +1,7 @@
 """What counts once: equal computations on a node, equal results between two, an object's download.
 
-`uncount_*` takes what a group adds off the loads, `count_*` puts on what it adds now; between them the group may
-change.
+`uncount_*` takes what a group adds off the loads, `count_*` puts on what it adds now; between them the group
+may change.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def count_computation(case: Case, state: State, computation: int, node: int) -> 
 @compiled
 def busy_share(case: Case, unit: int, node: int, throughput: float) -> float:
     """The share of a node's processor that a unit takes."""
-    return throughput * case.units.work[unit] / case.nodes.speed[node]
+    return float(throughput * case.units.work[unit] / case.nodes.speed[node])
 
 
 @compiled
@@ -68,7 +68,7 @@ def pair_rate(case: Case, state: State, pair: int) -> float:
     """Bytes per second from the sender's stand-in to the receiver."""
     pairs = case.pairs
     throughput = state.throughput[case.units.operator[pairs.receiver[pair]]]
-    return pairs.fixed_rate[pair] + pairs.rate_per_result[pair] * max(throughput, 0.0)
+    return float(pairs.fixed_rate[pair] + pairs.rate_per_result[pair] * max(throughput, 0.0))
 
 
 @compiled
@@ -76,7 +76,7 @@ def supplier(case: Case, state: State, unit: int) -> int:
     """The unit whose result stands for a unit's: that of the provider with the same number."""
     operator = case.units.operator[unit]
     first = case.operators.first_unit
-    return first[state.provider[operator]] + unit - first[operator]
+    return int(first[state.provider[operator]] + unit - first[operator])
 
 
 @compiled
@@ -146,7 +146,7 @@ def recount_inputs(case: Case, state: State, unit: int) -> None:
 
 @compiled
 def recount_outputs(case: Case, state: State, unit: int) -> None:
-    """Count all that a unit sends, to its own consumers and to those of the operators that take its result."""
+    """Count all that a unit sends, to its own consumers and to those of operators that take its result."""
     pairs, operators = case.pairs, case.operators
     operator = case.units.operator[unit]
     number = unit - operators.first_unit[operator]

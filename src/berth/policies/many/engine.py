@@ -20,7 +20,7 @@ from berth.space.compiled import compiled
 @compiled
 def holds(state: State) -> bool:
     """Whether the plan so far keeps every constraint that the engine knows."""
-    return state.figures[BROKEN] == 0
+    return bool(state.figures[BROKEN] == 0)
 
 
 @compiled

@@ -1,8 +1,8 @@
-"""Reuse lifts rates: a provider, and all that feeds it, keeps up with the fastest of those that take its result.
+"""Reuse lifts rates: a provider, and all that feeds it, keeps up with the fastest that takes its result.
 
-A match (wanting, giving) says that the first operator's needs fall to the second. A reuse is one; a match of two
-operators makes matches of their equal inputs, with those that stand for the second one's inputs. Matches are
-counted by the ways that lead to them, so that they can be taken back in any order.
+A match (wanting, giving) says that the first operator's needs fall to the second. A reuse is one; a match of
+two operators makes matches of their equal inputs, with those that stand for the second one's inputs. Matches
+are counted by the ways that lead to them, so that they can be taken back in any order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def match_cell(case: Case, wanting: int, giving: int) -> int:
     operators = case.operators
     kind = operators.kind[giving]
     size = operators.kind_first[kind + 1] - operators.kind_first[kind]
-    return operators.match_first[kind] + operators.rank[wanting] * size + operators.rank[giving]
+    return int(operators.match_first[kind] + operators.rank[wanting] * size + operators.rank[giving])
 
 
 @compiled

@@ -82,7 +82,7 @@ def add_shares(case: Case, state: State, sender: int, receiver: int, rate: float
 @compiled
 def room(case: Case, state: State, load: int) -> float:
     """What is left of a load's limit."""
-    return case.limit[load] - (state.load[load] + state.error[load])
+    return float(case.limit[load] - (state.load[load] + state.error[load]))
 
 
 @compiled

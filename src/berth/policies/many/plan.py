@@ -62,26 +62,26 @@ def state_of(problem: Problem, case: Case, plan: Plan) -> State:
     return state
 
 
-def shortage(problem: Problem, case: Case, state: State, load: int) -> str:
+def shortage(problem: Problem, case: Case, load: int) -> str:
     """What a load above its limit is a want of, for people."""
     cells, network = case.cells, problem.network
     marks = {
-        MISPLACED: "no node is left that may host it",
-        RULES: "a rule of its application forbids it",
-        UNLINKED: "there is no link to a node that it exchanges results with",
-        UNFETCHED: "no holder of an object that it reads has a link",
+        MISPLACED: "a node that may host it",
+        RULES: "a node that the rules of its application allow",
+        UNLINKED: "a link to a node that it exchanges results with",
+        UNFETCHED: "a link to a holder of an object that it reads",
     }
     if cells.marks <= load < cells.capacity:
         return marks[load - cells.marks]
-    needed = f"{amount(state.load[load])} needed, {amount(case.limit[load])} there"
+    there = f"({amount(case.limit[load])} there)"
     if load >= cells.link:
         sender, receiver = np.argwhere(case.nodes.link == load - cells.link)[0].tolist()
         arrow = "<->" if network.duplex == "half" else "->"
         ends = f"{network.nodes[sender].name} {arrow} {network.nodes[receiver].name}"
-        return f"link {ends}: {needed} (bytes/s)"
+        return f"bandwidth on link {ends} {there}"
     if load >= cells.capacity:
         resource, node = divmod(load - cells.capacity, cells.nodes)
-        return f"{problem.instances.resources[resource]} of {network.nodes[node].name}: {needed}"
+        return f"{problem.instances.resources[resource]} on {network.nodes[node].name} {there}"
     part, node = divmod(load, cells.nodes)
-    what = ("processor of {}", "network card of {}", "port of {} (sending)", "port of {} (receiving)")[part]
-    return f"{what.format(network.nodes[node].name)}: {needed}"
+    what = ("processor", "network card", "port, sending", "port, receiving")[part]
+    return f"{what}, on {network.nodes[node].name} {there}"

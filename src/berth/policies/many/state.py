@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from berth.policies.many.case import Case
@@ -24,14 +26,19 @@ WANTED, REUSED, SKIPPED = 0, 1, 2
 class Log(NamedTuple):
     """The cells of one array that have changed, with what they were."""
 
-    count: IntArray
+    written: IntArray
     """How many, and the number of the present step."""
     cell: IntArray
     seen: IntArray
     """Of every cell the last step in which it was logged."""
 
 
-class State(NamedTuple):
+@structref.register
+class _StateType(types.StructRef):
+    """A state for compiled code: a reference."""
+
+
+class State(structref.StructRefProxy):
     """A plan. All but the first two and the logs are views of parts of these: read them, write by `put_*`."""
 
     amounts: FloatArray
@@ -42,7 +49,7 @@ class State(NamedTuple):
     numbers_before: IntArray
     load: FloatArray
     error: FloatArray
-    """What rounding took from every load: sums are compensated, so what is taken away leaves nothing behind."""
+    """What rounding took from every load: sums are compensated, so that what is taken away leaves nothing."""
     held: FloatArray
     """By unit: throughput and resources that it counts for, among those of its computation on its node."""
     crossing: FloatArray
@@ -74,6 +81,10 @@ class State(NamedTuple):
     figures: IntArray
 
 
+_FIELDS = tuple(State.__annotations__)
+structref.define_proxy(State, _StateType, list(_FIELDS))  # type: ignore[no-untyped-call]
+
+
 def new_state(case: Case) -> State:
     """Nothing is placed, and everything is wanted."""
     cells, operators = case.cells, case.operators
@@ -91,16 +102,19 @@ def new_state(case: Case) -> State:
         cells.source,
         cells.figures,
     )
-    state = State(
+    parts = (
         amounts,
         numbers,
         _new_log(cells.amounts),
         _new_log(cells.numbers),
         np.empty(cells.amounts),
         np.empty(cells.numbers, dtype=np.int64),
-        *np.split(amounts, amount_ends),
-        *np.split(numbers, number_ends),
+        tuple(np.split(amounts, amount_ends)),
+        tuple(np.split(numbers, number_ends)),
     )
+    state = _state(*parts)
+    for name, part in zip(_FIELDS, (*parts[:-2], *parts[-2], *parts[-1]), strict=True):
+        setattr(state, name, part)
     state.throughput[:] = operators.own
     state.read[:] = case.objects.read_rate
     state.crossing[:] = -1.0
@@ -114,6 +128,21 @@ def new_state(case: Case) -> State:
     return state
 
 
+@compiled
+def _state(
+    amounts: FloatArray,
+    numbers: IntArray,
+    amounts_log: Log,
+    numbers_log: Log,
+    amounts_before: FloatArray,
+    numbers_before: IntArray,
+    amount_parts: tuple[FloatArray, ...],
+    number_parts: tuple[IntArray, ...],
+) -> State:
+    logs = amounts_log, numbers_log, amounts_before, numbers_before
+    return State(amounts, numbers, *logs, *amount_parts, *number_parts)  # type: ignore[no-untyped-call]
+
+
 def _new_log(cells: int) -> Log:
     return Log(np.array([0, 1]), np.empty(cells, dtype=np.int64), np.zeros(cells, dtype=np.int64))
 
@@ -122,11 +151,11 @@ def _new_log(cells: int) -> Log:
 def put_amount(state: State, cell: int, value: float) -> None:
     """Write an amount, and log what was there."""
     log = state.amounts_log
-    if log.seen[cell] != log.count[1]:
-        log.seen[cell] = log.count[1]
-        log.cell[log.count[0]] = cell
-        state.amounts_before[log.count[0]] = state.amounts[cell]
-        log.count[0] += 1
+    if log.seen[cell] != log.written[1]:
+        log.seen[cell] = log.written[1]
+        log.cell[log.written[0]] = cell
+        state.amounts_before[log.written[0]] = state.amounts[cell]
+        log.written[0] += 1
     state.amounts[cell] = value
 
 
@@ -134,11 +163,11 @@ def put_amount(state: State, cell: int, value: float) -> None:
 def put_number(state: State, cell: int, value: int) -> None:
     """Write a number, and log what was there."""
     log = state.numbers_log
-    if log.seen[cell] != log.count[1]:
-        log.seen[cell] = log.count[1]
-        log.cell[log.count[0]] = cell
-        state.numbers_before[log.count[0]] = state.numbers[cell]
-        log.count[0] += 1
+    if log.seen[cell] != log.written[1]:
+        log.seen[cell] = log.written[1]
+        log.cell[log.written[0]] = cell
+        state.numbers_before[log.written[0]] = state.numbers[cell]
+        log.written[0] += 1
     state.numbers[cell] = value
 
 
@@ -146,15 +175,15 @@ def put_number(state: State, cell: int, value: int) -> None:
 def keep(state: State) -> None:
     """What was done stays: a later `undo` comes back to here."""
     for log in (state.amounts_log, state.numbers_log):
-        log.count[0] = 0
-        log.count[1] += 1
+        log.written[0] = 0
+        log.written[1] += 1
 
 
 @compiled
 def undo(state: State) -> None:
     """Put everything back as it was at the last `keep` or `undo`."""
-    for entry in range(state.amounts_log.count[0]):
+    for entry in range(state.amounts_log.written[0]):
         state.amounts[state.amounts_log.cell[entry]] = state.amounts_before[entry]
-    for entry in range(state.numbers_log.count[0]):
+    for entry in range(state.numbers_log.written[0]):
         state.numbers[state.numbers_log.cell[entry]] = state.numbers_before[entry]
     keep(state)

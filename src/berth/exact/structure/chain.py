@@ -44,6 +44,7 @@ class Room:
         """Blocks have been placed on nodes."""
         for demand, limit in self._needs:
             np.subtract.at(limit, nodes, demand[blocks])
+            np.maximum(limit, 0.0, out=limit)
 
     def binding(self, blocks: IndexArray, nodes: IndexArray) -> tuple[FloatArray, FloatArray]:
         """[resource, block] and [resource, node]: needs and limits, of what could be too little."""

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from berth.exact.budget import Budget
 from berth.exact.structure import runs_kernel as kernel
 from berth.exact.structure.chain import Chain
-from berth.exact.structure.walk import FINE, Outcome
+from berth.exact.structure.memory import near_places, passed_on
+from berth.exact.structure.walk import FINE, Outcome, least_open
 
 FloatArray = NDArray[np.float64]
 
 STAGES = ((1, 200, 64, 500), (4, 60, 64, 50_000), (8, 25, 256, 1 << 62))
 """Ever better bounds: places remembered, price changes, partial plans side by side, steps of the search."""
-PATIENCE = 4
-"""Price changes without a better bound after which they become smaller."""
+PATIENCE, SMALLEST_SCALE = 4, 0.02
+"""Price changes without a better bound after which they are halved, and how small they become."""
 WORK = 5_000
 """Steps of the search between looks at the clock."""
 MOST_REMEMBERED = 8_000_000
@@ -57,6 +58,7 @@ class _Search:
         self.best, self._least, self._slack = np.inf, -np.inf, 0.0
         self.work = 0
         self.done = False
+        self._scratch = np.zeros(count), np.zeros((len(self._demand), count))
 
     def prepare(self, memory: int, rounds: int, width: int, work: int) -> None:
         """Prices and bounds with such a memory, a plan by them, fewer candidates, and an empty stack."""
@@ -65,38 +67,98 @@ class _Search:
         memory = min(memory, places)
         while memory > 1 and (count * places * places) << memory > MOST_REMEMBERED:
             memory -= 1
-        near = kernel.near_places(self._step, memory)
-        passed = kernel.passed_on(near)
-        order = np.argsort(self._step, axis=1, kind="stable")
-        start, onward = (np.zeros((count + 1, places, 1 << memory)) for _ in range(2))
-        plan, before = np.zeros(count, dtype=np.int64), self.best
-        least, self.best = kernel.improve_prices(
-            self._cost, self._step, self._demand, self._limit, self._price, near, passed, order, start,
-            onward, self.best, plan, PATIENCE, rounds,
-        )  # fmt: skip
-        self._least = max(self._least, least)
+        self._near = near_places(self._step, memory, itself=True)
+        self._start, self._onward = np.zeros((2, count + 1, places, 1 << memory))
+        self._improve_prices(rounds)
         self._slack = max(self._gap, FINE) * max(self._least, 0.0) if np.isfinite(self._least) else 0.0
-        self.best = kernel.beam(
-            width,
-            self._cost,
-            self._step,
-            self._demand,
-            self._limit,
-            self._price,
-            near,
-            onward,
-            self.best,
-            plan,
-        )
-        if self.best < before:
-            self.plan = self._nodes[plan]
-        left = kernel.narrow(
-            self._cost, self._step, self._demand, self._limit, self._price, onward, self.best - self._slack
-        )
-        self.done = left == 0
+        if np.isfinite(self._least):
+            self._beam(width)
+            self._narrow()
+        self.done = not np.isfinite(self._least) or not np.isfinite(self._cost).any()
         self._left = work
-        self._near, self._onward = near, onward
         self._empty_stack()
+
+    def _improve_prices(self, rounds: int) -> None:
+        """Subgradient steps: prices rise where the cheapest sequence takes more than there is."""
+        passed = passed_on(self._near, leaving=False)
+        order = np.argsort(self._step, axis=1, kind="stable")
+        limit, price = self._limit, self._price
+        highest, kept, scale, since = -np.inf, price.copy(), 1.0, 0
+        plan = np.zeros(len(self._cost), dtype=np.int64)
+
+        def price_out() -> float:
+            kernel.price_out(
+                self._cost, self._step, self._demand, limit, price, self._near, passed, order, self._start,
+                self._onward, *self._scratch,
+            )  # fmt: skip
+            return float(self._start[0, :, 0].min(initial=np.inf)) - kernel.worth(limit, price)
+
+        for _ in range(rounds):
+            bound = price_out()
+            if np.isinf(bound):
+                self._least = np.inf
+                return
+            since += 1
+            if bound > highest:
+                since = 0 if bound - highest > 1e-3 * (self.best - bound) else since
+                highest = bound
+                kept[:] = price
+            taken = np.zeros_like(limit)
+            total = kernel.follow(
+                self._cost, self._step, self._demand, limit, price, passed, self._start, self._onward,
+                *self._scratch, taken, plan,
+            )  # fmt: skip
+            over = taken - limit
+            if total < self.best and (over <= 0.0).all():
+                # Everything fits altogether: a plan.
+                self.best, self.plan = total, self._nodes[plan]
+            # A price of 0 for what is not wanted stays.
+            length = float((over[(over > 0.0) | (price > 0.0)] ** 2).sum())
+            if length == 0.0 or highest >= self.best:
+                break
+            if since >= PATIENCE:
+                scale, since = scale / 2, 0
+                if scale < SMALLEST_SCALE:
+                    break
+            goal = self.best if np.isfinite(self.best) else bound + abs(bound) * 0.1 + 1e-9
+            np.maximum(0.0, price + scale * (goal - bound) / length * over, out=price)
+        price[:] = kept
+        price_out()
+        self._least = max(self._least, highest)
+
+    def _beam(self, width: int) -> None:
+        """A plan by several partial plans side by side."""
+        (count, places), resources = self._cost.shape, len(self._limit)
+        size = np.zeros(count + 1, dtype=np.int64)
+        score, spent = np.full((count + 1, width), np.inf), np.zeros((count + 1, width))
+        last = np.full((count + 1, width), -1, dtype=np.int64)
+        room = np.zeros((count + 1, width, resources, places))
+        origin = np.zeros((count + 1, width, 2), dtype=np.int64)
+        size[0] = 1
+        room[0, 0] = self._limit
+        kernel.beam(
+            self._cost, self._step, self._demand, self._limit, self._price, self._near, self._onward,
+            *self._scratch, size, score, spent, last, room, origin, self.best,
+        )  # fmt: skip
+        if size[count] == 0 or spent[count, : size[count]].min() >= self.best:
+            return
+        stop, state = count, int(np.argmin(spent[count, : size[count]]))
+        self.best = float(spent[count, state])
+        self.plan = np.zeros(count, dtype=np.int64)
+        while stop > 0:
+            begin, before = origin[stop, state].tolist()
+            self.plan[begin:stop] = self._nodes[last[stop, state]]
+            stop, state = begin, before
+
+    def _narrow(self) -> None:
+        """Forbid operators the places through which no plan is better than the best one."""
+        keep = np.zeros(self._cost.shape, dtype=np.bool_)
+        leaving = np.full((len(self._cost) + 1, len(self._nodes)), np.inf)
+        kernel.narrow(
+            self._cost, self._step, self._demand, self._limit, self._price, self._onward,
+            self.best - self._slack, *self._scratch, leaving, keep,
+        )  # fmt: skip
+        self._cost[~keep] = np.inf
 
     def _drop_useless(self) -> None:
         """Leave out places where no operator may go any more."""
@@ -116,8 +178,7 @@ class _Search:
         self._room[0] = self._limit
         self._value[0] = kernel.worth(self._limit, self._price)
         self._prefix = np.zeros(count, dtype=np.int64)
-        self._child_place = np.zeros((deep, count * places), dtype=np.int64)
-        self._child_end = np.zeros((deep, count * places), dtype=np.int64)
+        self._child_place, self._child_end, self._order = np.zeros((3, deep, count * places), dtype=np.int64)
         self._child_bound = np.zeros((deep, count * places))
         self._children, self._turn = np.full(deep, -1, dtype=np.int64), np.zeros(deep, dtype=np.int64)
         self._depth = 0
@@ -129,8 +190,8 @@ class _Search:
         self._depth, self.best, left = kernel.search(
             self._cost, self._step, self._demand, self._limit, self._price, self._near, self._onward,
             self._position, self._last, self._spent, self._room, self._value, self._prefix,
-            self._child_place, self._child_end, self._child_bound, self._children, self._turn,
-            self._depth, self.best, plan, self._slack, work,
+            self._child_place, self._child_end, self._child_bound, self._order, self._children, self._turn,
+            *self._scratch, self._depth, self.best, plan, self._slack, work,
         )  # fmt: skip
         if self.best < before:
             self.plan = self._nodes[plan]
@@ -149,11 +210,5 @@ class _Search:
         least = self.best - self._slack
         if self.done:
             return least
-        for depth in range(self._depth + 1):
-            if self._children[depth] < 0:
-                # reached, not yet looked at
-                reached = self._child_bound[depth - 1, self._turn[depth - 1] - 1] if depth else -np.inf
-                least = min(least, float(reached))
-            elif self._turn[depth] < self._children[depth]:
-                least = min(least, float(self._child_bound[depth, self._turn[depth]]))
-        return max(least, self._least)
+        waiting = least_open(self._depth, self._child_bound, self._order, self._children, self._turn)
+        return max(min(least, waiting), self._least)

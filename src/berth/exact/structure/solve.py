@@ -80,7 +80,8 @@ def _solved(
 ) -> PartFound:
     """The best plan of a part, with such room."""
     # Compiled loops take a moment to load: only who needs them waits.
-    from berth.exact.structure.fan import best_fan, fan_of
+    from berth.exact.structure.fan import best_fan
+    from berth.exact.structure.fan_arrays import fan_of
     from berth.exact.structure.runs import best_runs
     from berth.exact.structure.walk import alike, cheapest_walk
 

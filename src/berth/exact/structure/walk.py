@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from berth.exact.budget import Budget
 from berth.exact.structure import walk_kernel as kernel
 from berth.exact.structure.chain import Chain
+from berth.exact.structure.memory import near_places, passed_on
 
 FloatArray = NDArray[np.float64]
 
@@ -89,57 +90,46 @@ class _Search:
         self, step: FloatArray, sizes: NDArray[np.int64], needed: int, constant: float, gap: float
     ) -> None:
         self._constant = constant
-        shortest = kernel.close(step)
-        length, walk = kernel.first_walk(step, sizes, needed)
-        useful = np.flatnonzero(kernel.useful_nodes(shortest, sizes, needed, length * (1 + FINE)))
-        self._nodes = useful
-        self._length, self._walk = length, walk
-        self.work = 0
-        self._prepare(step, shortest, sizes, needed)
-        self._slack = max(gap, FINE) * (constant + (self._least if np.isfinite(self._least) else 0.0))
-        self.done = not np.isfinite(self._least)
-
-    def _prepare(self, step: FloatArray, shortest: FloatArray, sizes: NDArray[np.int64], needed: int) -> None:
-        useful = self._nodes
-        kept = np.ix_(useful, useful)
+        shortest = step.copy()
+        kernel.close(shortest)
+        self._length, self._walk = _first_walk(step, sizes, needed)
+        self._nodes = np.flatnonzero(_useful(shortest, sizes, needed, self._length * (1 + FINE)))
+        kept = np.ix_(self._nodes, self._nodes)
         self._step, shortest = np.ascontiguousarray(step[kept]), np.ascontiguousarray(shortest[kept])
         self._metric = bool((shortest >= self._step).all())
-        self._sizes, self._needed = sizes[useful], needed
-        count = len(useful)
-        memory = min(count - 1, 8)
-        while memory > 1 and (count * count + needed * count) << memory > MOST_REMEMBERED:
-            memory -= 1
-        self._near = kernel.near_sets(shortest, memory)
-        passed = kernel.remembered(self._near)
-        self._rest = kernel.rest_of_walk(
-            shortest, self._sizes, needed, self._near, passed, self._length * (1 + FINE)
-        )
+        self._sizes = sizes[self._nodes]
+        self._rest, self._near = _rest_of_walk(shortest, self._sizes, needed)
+        first = self._rest[np.maximum(needed - self._sizes, 0), np.arange(len(self._nodes)), 0]
+        self._least = float(first.min(initial=np.inf))
+        self._slack = max(gap, FINE) * (constant + (self._least if np.isfinite(self._least) else 0.0))
+        self.work = 0
+        self.done = not np.isfinite(self._least)
+        self._empty_stack(needed)
+
+    def _empty_stack(self, needed: int) -> None:
+        count = len(self._nodes)
+        deep = min(count, needed) + 2
         words = (count + 63) // 64
         self._keys = np.zeros((SLOTS, words + 1), dtype=np.uint64)
         self._lengths = np.zeros(SLOTS)
         self._filled = np.zeros(1, dtype=np.int64)
-        deep = min(count, needed) + 2
-        self._stack = np.zeros(deep, dtype=np.int64)
-        self._so_far = np.zeros(deep)
-        self._left = np.zeros(deep, dtype=np.int64)
+        self._stack, self._left, self._turn, self._found = np.zeros((4, deep), dtype=np.int64)
         self._left[0] = needed
-        self._child = np.zeros((deep, count), dtype=np.int64)
-        self._child_bound, self._child_length = np.zeros((deep, count)), np.zeros((deep, count))
+        self._so_far = np.zeros(deep)
+        self._child, self._order = np.zeros((2, deep, count), dtype=np.int64)
+        self._child_bound, self._child_length = np.zeros((2, deep, count))
         self._children = np.full(deep, -1, dtype=np.int64)
-        self._turn = np.zeros(deep, dtype=np.int64)
         self._visited = np.zeros(words, dtype=np.uint64)
-        self._depth = 0
-        self._found, self._visits = np.zeros(deep, dtype=np.int64), 0
-        root = [self._rest[max(needed - size, 0), node, 0] for node, size in enumerate(self._sizes.tolist())]
-        self._least = float(min(root))
+        self._depth, self._visits = 0, 0
 
     def go_on(self) -> None:
         """Search for a while."""
         self._depth, self._length, visits, left = kernel.search(
-            self._step, self._metric, self._sizes, self._needed, self._near, self._rest, self._keys,
-            self._lengths, self._filled, self._stack, self._so_far, self._left, self._child,
-            self._child_bound, self._child_length, self._children, self._turn, self._visited,
-            self._depth, self._length, self._found, self._visits, self._slack, WORK,
+            self._step, self._metric, self._sizes, self._near, self._rest, self._keys, self._lengths,
+            self._filled, self._stack, self._so_far, self._left, self._child, self._child_bound,
+            self._child_length, self._order, self._children, self._turn, self._visited,
+            np.zeros(len(self._stack)), np.zeros(len(self._nodes)), self._depth, self._length, self._found,
+            self._visits, self._slack, WORK,
         )  # fmt: skip
         self._visits = visits
         if visits:
@@ -162,14 +152,85 @@ class _Search:
         """No plan costs less."""
         if self.done:
             return self.best - self._slack
-        least = self._length - self._slack
-        for depth in range(self._depth + 1):
-            if self._children[depth] < 0:
-                # reached, not yet looked at
-                least = min(least, self._child_bound[depth - 1, self._turn[depth - 1] - 1] if depth else 0.0)
-            elif self._turn[depth] < self._children[depth]:
-                least = min(least, float(self._child_bound[depth, self._turn[depth]]))
+        least = min(
+            self._length - self._slack,
+            least_open(self._depth, self._child_bound, self._order, self._children, self._turn),
+        )
         return self._constant + max(least, self._least)
+
+
+def least_open(
+    depth: int,
+    child_bound: FloatArray,
+    order: NDArray[np.int64],
+    children: NDArray[np.int64],
+    turn: NDArray[np.int64],
+) -> float:
+    """The least bound on a search's stack of what was not looked at yet; minus infinity before its start."""
+    least = np.inf
+    for level in range(depth + 1):
+        if children[level] < 0:
+            # reached, not yet looked at
+            reached = order[level - 1, turn[level - 1] - 1] if level else 0
+            least = min(least, float(child_bound[level - 1, reached]) if level else -np.inf)
+        elif turn[level] < children[level]:
+            least = min(least, float(child_bound[level, order[level, turn[level]]]))
+    return least
+
+
+def _first_walk(step: FloatArray, sizes: NDArray[np.int64], needed: int) -> tuple[float, NDArray[np.int64]]:
+    """From every node on to the nearest new one, until all is collected: the best of these walks."""
+    count = len(step)
+    starts = np.arange(count)
+    walks, lengths = [starts], np.zeros(count)
+    visited = np.eye(count, dtype=bool)
+    collected = sizes.copy()
+    while (going := collected < needed).any() and len(walks) < count:
+        onward = np.where(visited, np.inf, step[walks[-1]])
+        nearest = np.argmin(onward, axis=1)
+        lengths = lengths + np.where(going, onward[starts, nearest], 0.0)
+        visited[starts, nearest] = True
+        collected = collected + np.where(going, sizes[nearest], 0)
+        walks.append(nearest)
+    lengths = np.where(collected >= needed, lengths, np.inf)
+    best = int(np.argmin(lengths))
+    walk = np.array([row[best] for row in walks], dtype=np.int64)
+    visits = int(np.searchsorted(np.cumsum(sizes[walk]), needed)) + 1
+    return float(lengths[best]), walk[:visits]
+
+
+def _useful(shortest: FloatArray, sizes: NDArray[np.int64], needed: int, most: float) -> NDArray[np.bool_]:
+    """The nodes on a walk, with any repetitions, that is at most so long and collects enough."""
+    count = len(shortest)
+    apart = shortest + np.where(np.eye(count, dtype=bool), np.inf, 0.0)
+    after = np.zeros((needed + 1, count))
+    for left in range(1, needed + 1):
+        rest = after[np.maximum(left - sizes, 0), np.arange(count)]
+        after[left] = (apart + rest[None, :]).min(axis=1)
+    before = np.full((needed + 1, count), np.inf)
+    before[np.minimum(sizes, needed), np.arange(count)] = 0.0
+    for collected in range(1, needed):
+        arriving = (before[collected][:, None] + apart).min(axis=0)
+        reached = np.minimum(collected + sizes, needed), np.arange(count)
+        before[reached] = np.minimum(before[reached], arriving)
+    return np.asarray((before + after[::-1] <= most).any(axis=0))
+
+
+def _rest_of_walk(
+    shortest: FloatArray, sizes: NDArray[np.int64], needed: int
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """The table of bounds, and the near nodes that its memory is about."""
+    count = len(shortest)
+    memory = max(min(count - 1, 8), 0)
+    while memory > 1 and (count * count + needed * count) << memory > MOST_REMEMBERED:
+        memory -= 1
+    near = near_places(shortest, memory, itself=False)
+    rest = np.zeros((needed + 1, count, 1 << memory))
+    order = np.argsort(shortest, axis=1, kind="stable")
+    kernel.rest_of_walk(
+        shortest, sizes, near, passed_on(near, leaving=True), order, np.zeros(count, dtype=np.bool_), rest
+    )
+    return rest, near
 
 
 def _with_transits(step: FloatArray, walk: NDArray[np.int64]) -> list[int]:

@@ -96,21 +96,23 @@ def minimise(
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
-    known = solve_by_structure(placement, goal, budget, gap, judge.metrics, tell) if ties == "any" else None
-    if known is not None and (known.outcome in ("optimal", "infeasible") or budget.over):
-        return _by_structure(placement, goal, known, judge)
+    shaped = solve_by_structure(placement, goal, budget, gap, judge.metrics, tell) if ties == "any" else None
+    if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
+        return _by_structure(placement, goal, shaped, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
     times = PathTimes(placement) if looks_ahead and placement.gridable else None
     first = first_packed_plan if placement.packings else first_plan
     start = judge.plan(goal, first(placement, goal, times))
-    if known is not None:
-        start = _better(goal, start, judge.plan(goal, known.nodes))
+    if shaped is not None:
+        start = _better(goal, start, judge.plan(goal, shaped.nodes))
     if start is not None:
         tell(start.objective, None)
         if times is not None:
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
-    least = least if known is None else max(least, known.bound)
+    least = least if shaped is None else max(least, shaped.bound)
+    if shaped is not None and start is not None and budget.over:
+        return _concluded(placement, goal, start, _bound(goal, least), False, dict(shaped.trace))
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
@@ -121,8 +123,8 @@ def minimise(
     method = next(method for method in methods if method.suits(task))
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
-    if known is not None:
-        trace["structure"] = {**known.trace, "bound": known.bound}
+    if shaped is not None:
+        trace["structure"] = {**shaped.trace, "bound": shaped.bound}
     if found.outcome == "infeasible":
         if start is None:
             return Solution("infeasible", trace=trace)
@@ -136,7 +138,7 @@ def minimise(
 
 
 def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge) -> Solution:
-    """What the shape of the graph alone has settled, or all that is known when time is over."""
+    """What the shape of the graph alone has settled."""
     if found.outcome == "infeasible":
         return Solution("infeasible", trace=found.trace)
     best, bound = judge.plan(goal, found.nodes), _bound(goal, found.bound)

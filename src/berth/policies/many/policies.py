@@ -73,8 +73,8 @@ class Heuristic:
         self, name: str, title: str, manner: int, order: Callable[[Problem, int], NDArray[np.int64]]
     ) -> None:
         self.about = About(name, _PAPER.format(title), _OPTIMISES, _HOLDS)
-        self._manner = manner
-        self._order = order
+        self.manner = manner
+        self.order = order
 
     def solve(self, task: Task) -> Answer:
         """One pass over all operators, without going back."""
@@ -82,8 +82,8 @@ class Heuristic:
         problem, case = task.problem, case_of(task.setting)
         state = new_state(case)
         strategy = STRATEGIES.index(parameters.processors)
-        order = self._order(problem, task.seed)
-        told = run(case, state, order, self._manner, parameters.reuse, strategy, parameters.retry)
+        order = self.order(problem, task.seed)
+        told = run(case, state, order, self.manner, parameters.reuse, strategy, parameters.retry)
         trace: dict[str, Any] = {"attempts": int(told[ATTEMPTS])}
         if not told[DONE]:
             reason = stuck(problem, case, state, int(told[OPERATOR]), int(told[LOAD]))

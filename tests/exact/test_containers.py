@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 import berth
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
+from berth.exact.budget import Budget
+from berth.exact.minimise import minimise
 from berth.exact.packed_start import first_packed_plan
 from berth.exact.placement import Placement
 from berth.files import plan_document, problem_from
@@ -205,3 +207,22 @@ def test_too_large_for_a_model() -> None:
     assert "too large" in plan.reason
     assert plan.bound is not None
     assert math.isclose(plan.bound, 0.0)
+
+
+def test_a_known_plan_is_where_it_starts() -> None:
+    """A plan of somebody else's comes first where it is better than the greedy one."""
+    raw = case({"x": 1, "y": 1, "z": 1}, {"xy": 2.0, "yz": 5.0}, (3, 2.0), (2.0, 2.0, 2.0))
+    problem = problem_from(raw)
+    best = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}))
+    told: list[float | None] = []
+    for known in (None, best):
+        heard: list[float | None] = []
+        minimise(
+            Setting(problem),
+            Goal({"traffic": 1.0}),
+            Budget(None),
+            tell=lambda objective, _, heard=heard: heard.append(objective),  # type: ignore[misc]
+            known=known,
+        )
+        told.append(heard[0])
+    assert told == [5.0, 2.0]

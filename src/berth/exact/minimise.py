@@ -90,8 +90,12 @@ def minimise(
     sampling: Sampling | None = None,
     tell: Tell = lambda objective, bound: None,
     ties: Ties = "any",
+    known: Plan | None = None,
 ) -> Solution:
-    """The plan that is best for the goal among those that keep every constraint."""
+    """The plan that is best for the goal among those that keep every constraint.
+
+    `known` is a plan of somebody else's: what is found is at least as good, if that one breaks nothing.
+    """
     placement = Placement(setting, sampling)
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
@@ -103,6 +107,8 @@ def minimise(
     times = PathTimes(placement) if looks_ahead and placement.gridable else None
     first = first_packed_plan if placement.packings else first_plan
     start = judge.plan(goal, first(placement, goal, times))
+    if known is not None:
+        start = _better(goal, start, judge.plan(goal, placement.solution_of(known)))
     if shaped is not None:
         start = _better(goal, start, judge.plan(goal, shaped.nodes))
     if start is not None:

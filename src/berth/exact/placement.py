@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.metrics import busy_processors
 from berth.exact.packing import packings_of
-from berth.model import Apart, Rule, Together
+from berth.model import Apart, Plan, Rule, Together
 from berth.model.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
@@ -208,6 +208,17 @@ class Placement:
     def nodes_of_instances(self, node_of_block: IndexArray) -> IndexArray:
         """Node numbers of all instances from those of all blocks."""
         return node_of_block[self.block_of]
+
+    def solution_of(self, plan: Plan) -> IndexArray | None:
+        """A plan as the nodes of blocks and what follows; None where it is not all in there."""
+        graph, index = self.graph, self.network.index
+        packed = [graph.names[k] for packing in self.packings for k in packing.instances.tolist()]
+        names = [graph.names[numbers[0]] for numbers in self.blocks]
+        if not (set(names) <= plan.assignment.keys() and set(packed) <= plan.containers.keys()):
+            return None
+        nodes = [index[plan.assignment[name]] for name in names]
+        containers = [int(plan.containers[name].rpartition("/c")[2]) for name in packed]
+        return np.array(nodes + containers, dtype=np.intp)
 
     def containers_of_instances(self, solution: IndexArray) -> dict[str, str]:
         """The container of every instance that needs one: what comes behind the nodes of the blocks."""

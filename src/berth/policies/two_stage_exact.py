@@ -122,7 +122,7 @@ def _price(task: Task, answer: Answer, goal: Goal) -> dict[str, Any]:
         downloads=answer.downloads,
     )
     task.progress(None, None, "both stages at once")
-    joint = minimise(modelled(setting), JOINT, task.budget, task.seed)
+    joint = minimise(modelled(setting), JOINT, task.budget, task.seed, known=plan)
     told: dict[str, Any] = {"status": joint.status, "W": {"two_stages": _values(setting, plan, JOINT)}}
     told["first_stage_goal"] = {"two_stages": _values(setting, plan, goal)}
     if joint.nodes is not None:

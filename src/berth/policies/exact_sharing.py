@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from berth.evaluation import Setting
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.model import BadInput, Plan, Problem
 from berth.policies.policy import Answer, Task
@@ -48,8 +49,9 @@ def solve_shared(task: Task, goal: Goal, reuse: bool, gap: float) -> Answer:
     """The best plan for a goal whose metrics the model with sharing covers, and what is proved about it."""
     from berth.exact.sharing.solve import LARGEST_MODEL, minimise_shared  # loads the solver
 
-    solution = minimise_shared(task.setting, goal, reuse, task.budget, task.seed, gap, task.progress)
     doubt = _unmodelled(task.problem)
+    setting = task.setting if doubt is None else _without_containers(task.setting)
+    solution = minimise_shared(setting, goal, reuse, task.budget, task.seed, gap, task.progress)
     trace = dict(solution.trace)
     if doubt is not None:
         trace["no_proof"] = doubt
@@ -80,6 +82,12 @@ def solve_shared(task: Task, goal: Goal, reuse: bool, gap: float) -> Answer:
 def _unmodelled(problem: Problem) -> str | None:
     packs = any(application.containers is not None for application in problem.applications)
     return "containers are not packed" if packs else None
+
+
+def _without_containers(setting: Setting) -> Setting:
+    """What is solved where containers are asked for: the judge then lists that nothing is in any."""
+    applications = tuple(replace(each, containers=None) for each in setting.problem.applications)
+    return replace(setting, problem=replace(setting.problem, applications=applications))
 
 
 def _nodes(problem: Problem, plan: Plan) -> np.ndarray:

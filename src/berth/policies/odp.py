@@ -10,6 +10,7 @@ from berth.exact.minimise import Solution, minimise
 from berth.exact.modelled import modelled, unmodelled
 from berth.exact.placement import Sampling
 from berth.policies.downloads import choose_downloads
+from berth.policies.exact_sharing import solve_shared
 from berth.policies.policy import About, Answer, Task
 from berth.policies.solve import problem_goal
 
@@ -45,7 +46,7 @@ class Odp:
         name="odp",
         paper="000: Cardellini et al., Optimal Operator Placement (DEBS 2016)",
         optimises="any objective of the contract, exactly",
-        holds="all but object downloads and reuse",
+        holds="all; object downloads and reuse only for objectives that are sums, and bandwidth_max",
     )
     parameters = OdpParameters
 
@@ -54,7 +55,22 @@ class Odp:
         goal = problem_goal(task)
         if goal is None:
             return infeasible(task)
-        return solve_for(task, goal)
+        shared = _solve_with_sharing(task, goal)
+        return shared if shared is not None else solve_for(task, goal)
+
+
+def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
+    """The answer of the model with reuse and downloads, where these matter and it covers the goal."""
+    parameters: OdpParameters = task.parameters
+    packs = any(application.containers is not None for application in task.problem.applications)
+    if packs or unmodelled(task.problem) is None or parameters.candidate_fraction < 1:
+        return None
+    from berth.exact.sharing.objective import covered  # loads the solver
+
+    if parameters.ties != "any" or not all(map(covered, goal.weights)):
+        return None
+    answer = solve_shared(task, goal, True, parameters.gap)
+    return None if answer.status == "unknown" else answer
 
 
 def solve_for(task: Task, goal: Goal) -> Answer:

@@ -44,7 +44,7 @@ def _stream(model: SharingModel, number: int) -> Iterator[Arriving]:
         otherwise = [fate for k, fate in model.fates.by[sender].items() if shared.parallelism(k) != count]
         sending, receiving, share = pairs_of(graph.streams[number], instances, graph.operators[receiver])
         for one, other in zip(sending.tolist(), receiving.tolist(), strict=True):
-            key = _result_key(model, one, other, number)
+            key = result_key(model, one, other, number)
             here = {k[2]: v for k, v in supply.items() if k[:2] == (count, one - instances.first)}
             asked = [(rate * share, conditions) for rate, conditions in rates if rate * share > 0]
             _ask(model, here, model.x[other], asked, key)
@@ -64,7 +64,8 @@ def _rates(model: SharingModel, number: int) -> Iterator[tuple[float, list[Any]]
                 yield raised, [lift]
 
 
-def _result_key(model: SharingModel, one: int, other: int, stream: int) -> Hashable:
+def result_key(model: SharingModel, one: int, other: int, stream: int) -> tuple[Any, ...]:
+    """What a pair of instances transfers: equal for the same part of an equal result."""
     keys = model.shared.keys
     if not keys.possible:
         return "pair", one, other, stream

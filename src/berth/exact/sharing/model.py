@@ -131,7 +131,7 @@ class SharingModel(LimitedModel):
         for node, keys in _by_node(self.work).items():
             text = f"node {self.shared.node(node)}: its processor keeps up"
             most = float(speed[node] * free[node])
-            self.at_most("processors", text, self.work, keys, most)
+            self._node_bears(node, "processors", text, self.work, keys, most)
 
     def _add_capacities(self) -> None:
         graph = self.shared.graph
@@ -145,18 +145,19 @@ class SharingModel(LimitedModel):
             there = self.shared.setting.capacity(resource)
             for node, keys in _by_node(asked).items():
                 text = f"node {self.shared.node(node)}: at most {resource} {amount(there[node])}"
-                self.at_most(f"{resource} of the nodes", text, asked, keys, float(there[node]))
+                self._node_bears(node, f"{resource} of the nodes", text, asked, keys, float(there[node]))
 
-    def at_most(self, family: str, text: str, amounts: Highest, keys: list[Any], most: float) -> None:
-        """The amounts of some keys sum to at most `most`."""
+    def _node_bears(
+        self, node: int, family: str, text: str, amounts: Highest, keys: list[Any], most: float
+    ) -> None:
         # One amount beyond breaks the limit alone; how far beyond does not matter.
         terms = [term for key in keys for term in amounts.terms(key, 2.0 * most if most > 0 else 1.0)]
-        self.sum_at_most(family, text, terms, most)
+        self.sum_at_most(family, text, terms, most, self.used(node))
 
-    def sum_at_most(self, family: str, text: str, terms: Terms, most: float) -> None:
+    def sum_at_most(self, family: str, text: str, terms: Terms, most: float, where: Any = 1) -> None:
         """A sum is at most `most`; where nothing is there, nothing fits, however small."""
         if most > 0:
-            self.limit(family, text, terms, most)
+            self.limit(family, text, terms, most, where)
         elif terms:
             self.add(family, text, cp_model.LinearExpr.sum([literal for literal, _ in terms]) == 0)
 

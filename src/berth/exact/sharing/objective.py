@@ -46,6 +46,8 @@ class SharingObjective:
         if shares:
             expression = expression + self._fullest_link(shares)
         model.cp.minimize(expression)
+        self.over_nodes = all(METRIC_BY_NAME[name].needs_rates is False for name in goal.weights)
+        """Whether no metric in it depends on what crosses the network."""
 
     def _units(self, weight: float) -> int:
         # Rounded down, so that the bound on whole numbers is one on the real objective; what is whole

@@ -13,6 +13,7 @@ from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.exact.budget import Budget
 from berth.exact.cpsat.run import SolverOptions, outcome_of, search
+from berth.exact.sharing.cuts import add_cuts
 from berth.exact.sharing.model import SharingModel
 from berth.exact.sharing.objective import SharingObjective
 from berth.exact.sharing.shared import Shared
@@ -21,7 +22,8 @@ from berth.model import Download, Plan
 
 LARGEST_MODEL = 300_000
 """Entries beyond which no model is built: it would not be solved."""
-QUICK_WORK = 4.0
+MOMENT, LONG = 0.1, 20.0
+"""Limits in the solver's deterministic measure of work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +52,10 @@ def minimise_shared(
         return SharingSolution("unknown", trace={**trace, "too_large": True})
     model = SharingModel(shared)
     objective = SharingObjective(model, goal)
+    if objective.over_nodes and shared.reuse:
+        add_cuts(model)
     best, best_value, bound, outcome = None, np.inf, -np.inf, "unknown"
-    for number, options in enumerate(attempts(seed, gap), 1):
+    for number, options in enumerate(_attempts(seed, gap), 1):
         trace["solves"] = number
         solver, status = search(model.cp, budget, options, _heard(goal, objective, tell))
         outcome = outcome_of(model.cp, status)
@@ -74,12 +78,12 @@ def minimise_shared(
     return _concluded(goal, best, best_value, bound, outcome == "optimal", trace)
 
 
-def attempts(seed: int, gap: float) -> list[SolverOptions]:
-    """A short try without linear relaxations, then with them, then a portfolio; each the same every time."""
+def _attempts(seed: int, gap: float) -> list[SolverOptions]:
+    """A moment without linear relaxations, long with them, then a portfolio: that proved most."""
     single = SolverOptions(seed, 1, gap)
     return [
-        replace(single, linear=0, work=QUICK_WORK / 40),
-        replace(single, linear=1, work=QUICK_WORK),
+        replace(single, linear=0, work=MOMENT),
+        replace(single, linear=1, work=LONG),
         replace(single, workers=6, linear=1),
     ]
 

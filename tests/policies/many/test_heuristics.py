@@ -1,5 +1,8 @@
 """The six heuristics: what each tries in which order, and that their plans break nothing."""
 
+import json
+import os
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -14,6 +17,7 @@ from berth.policies.solve import solve
 from tests.oracle.problems import sharing_problems
 
 NAMES = ("random-no-reuse", "random", "top-down-bfs", "top-down-dfs", "bottom-up-bfs", "bottom-up-dfs")
+FOLDER = os.environ.get("BERTH_CONFORMANCE")
 REUSING = NAMES[1:]
 
 
@@ -189,3 +193,20 @@ def test_plans_break_nothing(document: dict[str, Any], name: str, way: str, seed
         assert plan.reason.startswith("stuck at ")
     again = solve(problem, name, seed=seed, processors=way, retry=seed % 2 == 1)
     assert (again.assignment, again.reuse, again.downloads) == (plan.assignment, plan.reuse, plan.downloads)
+
+
+@pytest.mark.skipif(FOLDER is None, reason="BERTH_CONFORMANCE names no folder of conformance cases")
+def test_no_better_than_the_optimum() -> None:
+    """Small problems with known optima: no plan is cheaper, and none is found where there is none."""
+    assert FOLDER is not None
+    found = 0
+    for case in json.loads((Path(FOLDER) / "sharing-solve.json").read_text()):
+        problem, best = problem_from(case["problem"]), case["optimum"]["enrolled_speed"]
+        for name in NAMES:
+            plan = solve(problem, name, retry=True)
+            if plan.status == "feasible":
+                found += 1
+                assert best is not None, case["problem"]["name"]
+                assert plan.objective is not None
+                assert plan.objective >= best * (1 - 1e-9)
+    assert found > 0

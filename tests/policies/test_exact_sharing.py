@@ -49,6 +49,14 @@ def test_conformance_by_odp() -> None:
         assert plan.objective == pytest.approx(case["optimum"]["enrolled_speed"], rel=1e-9)
 
 
+def test_odp_on_other_goals() -> None:
+    """A raw sum is proved, a normalised one is not: its bounds are those of plans without reuse."""
+    raw = {**twins(), "objective": {"nodes_used": 1.0, "traffic": 0.1}}
+    proved = berth.solve(problem_from({**raw, "objective_scale": "raw"}), "odp")
+    assert (proved.status, proved.objective) == ("optimal", 1.0)
+    assert berth.solve(problem_from(raw), "odp").bound is None
+
+
 def problem(speeds: tuple[float, float] = (1.0, 1.0), **changes: Any) -> Problem:
     """Two equal applications on two nodes with network cards."""
     document = twins()

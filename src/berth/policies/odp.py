@@ -67,7 +67,9 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
         return None
     from berth.exact.sharing.objective import covered  # loads the solver
 
-    if parameters.ties != "any" or not all(map(covered, goal.weights)):
+    # The bounds of a normalised sum are those of plans without reuse: nothing is proved about others.
+    plain = goal.single is not None or goal.scale == "raw"
+    if not plain or parameters.ties != "any" or not all(map(covered, goal.weights)):
         return None
     answer = solve_shared(task, goal, True, parameters.gap)
     return None if answer.status == "unknown" else answer

@@ -13,51 +13,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import berth
+from berth.files.problem_document import problem_document
 
 NODES = 100_000
 APPLICATIONS = (1, 1_000)
 ROUNDS = 3
 
 
-def document(nodes: int, applications: int, seed: int = 0) -> dict[str, Any]:
+def document(nodes: int, applications: int) -> dict[str, Any]:
     """Nodes in three dimensions, and trees of operators between pinned sources and a pinned sink."""
-    random = np.random.default_rng(seed)
-    places = random.normal(0.0, 40.0, (nodes, 3)).round(4).tolist()
-    return {
-        "format": "berth/v1",
-        "name": "large",
-        "network": {
-            "nodes": [
-                {"name": f"node-{k}", "capacity": {"cpu": 4}, "coordinates": place}
-                for k, place in enumerate(places)
-            ]
-        },
-        "applications": [_application(number, nodes, random) for number in range(applications)],
-        "objective": {"network_usage": 1},
-    }
-
-
-def _application(number: int, nodes: int, random: np.random.Generator) -> dict[str, Any]:
-    """Four sources, seven operators that join two inputs or filter one, and a sink."""
-    pins = [f"node-{k}" for k in random.integers(nodes, size=5)]
-    sources = [
-        {"name": f"source-{k}", "pinned": pins[k], "emits_bytes_per_s": float(random.integers(100, 10_000))}
-        for k in range(4)
-    ]
-    inner = [
-        {"name": f"step-{k}", "demand": {"cpu": 1}, "work_ms": 1.0, "selectivity": 0.5} for k in range(7)
-    ]
-    ways = [(f"source-{k}", f"step-{k}") for k in range(4)]
-    ways += [("step-0", "step-4"), ("step-1", "step-4"), ("step-2", "step-5"), ("step-3", "step-5")]
-    ways += [("step-4", "step-6"), ("step-5", "step-6"), ("step-6", "sink")]
-    return {
-        "name": f"app-{number}",
-        "operators": [*sources, *inner, {"name": "sink", "pinned": pins[4]}],
-        "streams": [{"from": sender, "to": receiver} for sender, receiver in ways],
-    }
+    problem = berth.generate(
+        "stream-tree", nodes=nodes, delays="coordinates", height_ms=0, places=4, graphs=applications, size=12
+    )
+    return problem_document(problem)
 
 
 def best_seconds(run: Callable[[], object]) -> float:

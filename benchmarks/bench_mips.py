@@ -2,7 +2,8 @@
 
 Speed: 18 instances and 8 containers, against the same search in plain Python in the same process; how the
 time grows with the instances. Quality: small packings against all maps; requests on a Fat-Tree of 16 servers
-(X1.1) with the baselines, alpha 1, 0.5 and 0, fewer and more samples (X1.2), and what a whole request takes.
+(X1.1) with the baselines and the least traffic there is, alpha from 0 to 1, fewer and more samples (X1.2),
+and what a whole request takes.
 Seconds are of processor time, of this process: others share the machine. `--quick` takes fewer repeats.
 """
 
@@ -14,18 +15,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from benchmarks.least_traffic import least_traffic
 from benchmarks.plain_search import PlainSearch
 
 import berth
 from berth.exact.budget import Budget
-from berth.files import problem_from
+from berth.generators.fat_tree import FatTree, FatTreeParameters
+from berth.generators.topology_requests import request
 from berth.model import Problem
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import Packing
 from tests.policies.packings import drawn, optimum
 
 SAMPLES = 500
-CONTAINER = {"cpu": 16.0, "memory": 16.0}
+CLUSTER = FatTreeParameters()
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -42,6 +45,7 @@ def searched(packing: Packing, seed: int = 0, samples: int = SAMPLES, symmetry: 
         exploration=2**0.5,
         symmetry=symmetry,
         printed=False,
+        polish=True,
         budget=Budget(None),
     )
 
@@ -83,17 +87,22 @@ def speed() -> None:
             f"plain Python {slow:6,.0f} ({fast / slow:,.0f} times)",
             flush=True,
         )
-    print("growth, 500 samples a decision")
-    before: tuple[int, float] | None = None
-    for parallelism in (3, 6, 12, 24):
-        size = 6 * parallelism
-        larger = chain(parallelism, 8 * parallelism // 3)
-        spent = min(seconds(lambda p=larger: searched(p)) for _ in range(3))  # type: ignore[misc]
-        power = (
-            "" if before is None else f", power {np.log(spent / before[1]) / np.log(size / before[0]):.2f}"
+    for what in ("parallelism", "operators"):
+        growth(what)
+
+
+def growth(what: str) -> None:
+    """From 18 to 144 instances: more of each operator, or more operators."""
+    print(f"growth of the first stage with {what}, {SAMPLES} samples a decision")
+    spent: dict[int, float] = {}
+    for times in (1, 2, 4, 8):
+        larger = (
+            chain(3 * times, 8 * times) if what == "parallelism" else chain(3, 8 * times, operators=6 * times)
         )
-        print(f"  {size:4} instances: {spent:6.3f} s{power} (wanted: at most 2)", flush=True)
-        before = (size, spent)
+        spent[18 * times] = min(seconds(lambda p=larger: searched(p)) for _ in range(3))  # type: ignore[misc]
+        print(f"  {18 * times:4} instances: {spent[18 * times]:6.3f} s", flush=True)
+    power = np.polyfit(np.log(list(spent)), np.log(list(spent.values())), 1)[0]
+    print(f"  power {power:.2f} (wanted: at most 2)", flush=True)
 
 
 def small(repeats: int) -> None:
@@ -118,61 +127,26 @@ def small(repeats: int) -> None:
 
 def fat_tree_request(rng: np.random.Generator) -> Problem:
     """A request of section V-A on a Fat-Tree(4) with hops as link costs (E1.14, E1.15)."""
-    number = np.arange(16)
-    hops = np.full((16, 16), 6.0)
-    hops[number[:, None] // 4 == number // 4] = 4.0
-    hops[number[:, None] // 2 == number // 2] = 2.0
-    np.fill_diagonal(hops, 0.0)
-    count = int(rng.integers(3, 7))
-    depth = int(rng.integers(3, min(count, 5) + 1))
-    level = np.sort(np.concatenate([np.arange(depth), rng.integers(0, depth, count - depth)]))
-    operators = [
-        {
-            "name": f"o{k}",
-            "parallelism": int(rng.integers(2, 7)),
-            "demand": {"cpu": int(rng.integers(2, 7)), "memory": int(rng.integers(4, 9))},
-        }
-        for k in range(count)
-    ]
-    streams = []
-    for k in range(count):
-        above = np.flatnonzero(level == level[k] - 1)
-        chosen = rng.permutation(above)[: int(rng.integers(1, len(above) + 1))] if len(above) else []
-        streams += [
-            {"from": f"o{other}", "to": f"o{k}", "bytes_per_s": float(rng.lognormal(3.0, 1.0))}
-            for other in chosen
-        ]
-    nodes = [
-        {
-            "name": f"s{k}",
-            "capacity": {"cpu": int(rng.integers(16, 65)), "memory": int(rng.choice([16, 24, 32]))},
-        }
-        for k in range(16)
-    ]
-    instances = sum(int(str(item["parallelism"])) for item in operators)
-    application = {
-        "name": "a",
-        "containers": {"count": instances, "capacity": CONTAINER},
-        "operators": operators,
-        "streams": streams,
-    }
-    network = {"nodes": nodes, "delay_ms": hops.tolist(), "cost": hops.tolist()}
-    document = {"format": "berth/v1", "name": "x", "network": network, "applications": [application]}
-    return problem_from(document)
+    application = request("a", CLUSTER, rng)
+    return Problem("x", FatTree().network(CLUSTER, rng, None), (application,))
 
 
 POLICIES: dict[str, tuple[str, dict[str, Any]]] = {
     "F/B": ("ffd", {}),
     "R/B": ("r-heron", {}),
     "T/B": ("t-heron", {}),
+    "T/B, ties empty": ("t-heron", {"ties": "empty"}),
     "T/M": ("t-heron", {"second_stage": "mips"}),
     "M/M traffic": ("mips", {"alpha": 1.0}),
     "M/M both": ("mips", {"alpha": 0.5}),
     "M/M util.": ("mips", {"alpha": 0.0}),
     "M/M traffic, paper": ("mips", {"alpha": 1.0, "mode": "paper"}),
-    "M/M both, 1 sample": ("mips", {"samples": 1}),
-    "M/M both, 50": ("mips", {"samples": 50}),
-    "M/M both, 1500": ("mips", {"samples": 1500}),
+    "M/M traffic, no polish": ("mips", {"alpha": 1.0, "polish": False}),
+    **{f"M/M alpha {alpha}": ("mips", {"alpha": alpha}) for alpha in (0.1, 0.3, 0.7, 0.9)},
+    **{
+        f"M/M no polish, {samples}": ("mips", {"samples": samples, "polish": False})
+        for samples in (1, 50, 500, 1500)
+    },
 }
 
 
@@ -181,6 +155,7 @@ def requests(repeats: int) -> None:
     rng = np.random.default_rng(5)
     rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in POLICIES}
     failed = dict.fromkeys(POLICIES, 0)
+    best: list[float] = []
     for number in range(repeats):
         problem = fat_tree_request(rng)
         row = {}
@@ -193,14 +168,17 @@ def requests(repeats: int) -> None:
                 continue
             row[name] = (plan.trace["T"], plan.trace["U"], plan.trace["W"], spent)
         if len(row) == len(POLICIES):
+            best.append(least_traffic(problem))
             for name, figures in row.items():
                 rows[name].append(figures)
+    gaps = np.array([row[0] for row in rows["M/M traffic"]]) / np.array(best) - 1.0
+    print(f"  M/M traffic above the least T there is: mean {gaps.mean():.2%}, at most {gaps.max():.2%}")
     base = np.mean(rows["M/M traffic"], axis=0)
     for name, figures in rows.items():
         traffic, used, cost, spent = np.mean(figures, axis=0)
         slowest = np.max(figures, axis=0)[3]
         print(
-            f"  {name:>18}: T {traffic:7.2f} (M/M traffic {base[0] / traffic - 1:+6.1%}), U {used:5.2f}, "
+            f"  {name:>22}: T {traffic:7.2f} (M/M traffic {base[0] / traffic - 1:+6.1%}), U {used:5.2f}, "
             f"W {cost:7.2f} ({base[2] / cost - 1:+6.1%}); {spent:.3f} s, at most {slowest:.3f}; "
             f"{len(figures)} plans, {failed[name]} failed",
             flush=True,

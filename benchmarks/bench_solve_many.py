@@ -16,12 +16,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+import berth
+from berth.files.problem_document import problem_document
 from berth.pipeline.many import SETTINGS, Job, Terms, Variant, find_problems, locked, prepare
 from berth.spark import spark_session
 
@@ -36,30 +34,6 @@ for file in files:
     assert berth.solve(berth.load(file)).status == "optimal"
 print(time.perf_counter() - began)
 """
-
-
-def document(kind: str, operators: int, nodes: int, seed: int) -> dict[str, Any]:
-    """A pipeline or a fan of operators on nodes with delays max(N(22, 5), 1)."""
-    generator = np.random.default_rng(seed)
-    upper = np.triu(np.maximum(generator.normal(22, 5, (nodes, nodes)), 1), 1)
-    names = [f"o{number}" for number in range(operators)]
-    middle = names[1:-1]
-    fan = [(names[0], name) for name in middle] + [(name, names[-1]) for name in middle]
-    return {
-        "format": "berth/v1",
-        "name": f"{kind}-{seed}",
-        "network": {
-            "nodes": [{"name": f"n{number}", "capacity": {"cpu": 4}} for number in range(nodes)],
-            "delay_ms": (upper + upper.T).tolist(),
-        },
-        "applications": [
-            {
-                "name": "a",
-                "operators": [{"name": name, "demand": {"cpu": 1}, "work_ms": 1} for name in names],
-                "streams": [{"from": a, "to": b} for a, b in (pairwise(names) if kind == "line" else fan)],
-            }
-        ],
-    }
 
 
 def one_after_the_other(files: list[str]) -> float:
@@ -91,7 +65,8 @@ def measure(name: str, count: int, kind: str, operators: int, nodes: int) -> Non
         folder = Path(place, "problems")
         folder.mkdir()
         for seed in range(count):
-            text = json.dumps(document(kind, operators, nodes, seed))
+            problem = berth.generate(kind, seed=seed, operators=operators, nodes=nodes)
+            text = json.dumps(problem_document(problem))
             (folder / f"p{seed:05}.json").write_text(text)
         files = sorted(map(str, folder.iterdir()))
         alone = one_after_the_other(files[::2])
@@ -106,8 +81,8 @@ def measure(name: str, count: int, kind: str, operators: int, nodes: int) -> Non
 
 def main() -> None:
     print(f"{'problems':>8} {'count':>6} {'each':>10} {'one process':>13} {'local[2]':>10} {'ratio':>6}")
-    measure("5 ms", 20_000, "line", 3, 3)
-    measure("0.2 s", 500, "fan", 10, 20)
+    measure("5 ms", 20_000, "sequential", 3, 3)
+    measure("0.2 s", 500, "fat", 10, 20)
     print(f"(at least {ENOUGH} wanted)")
 
 

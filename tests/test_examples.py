@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import berth
+from berth.policies.sequence import solve_in_turn
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DATA = os.environ.get("BERTH_DATA")
@@ -35,6 +36,22 @@ def test_most_available_plan() -> None:
     fastest = berth.solve(problem)
     assert fastest.metrics["availability"] == pytest.approx(0.99**8)
     assert list(fastest.assignment.values()).count("frankfurt") == 8
+
+
+@pytest.mark.parametrize("policy", ["mips", "ffd", "r-heron", "t-heron"])
+def test_the_cluster_that_fills_up(policy: str) -> None:
+    """The last request has no room until another one has left."""
+    problem = berth.load(EXAMPLES / "filling-cluster.yaml")
+    full = solve_in_turn(problem, policy)
+    assert [row["accepted"] for row in full.trace["requests"]] == [True, True, True, False]
+    assert full.trace["requests"][-1]["in_use"] == pytest.approx({"cpu": 0.75, "memory": 0.5625})
+    assert full.violations[0].startswith("application logs: refused: second stage")
+    order = ["clicks", "orders", "sensors", "-orders", "logs"]
+    plan = solve_in_turn(problem, policy, events=order)
+    assert (plan.status, plan.violations) == ("feasible", ())
+    assert 7 <= plan.metrics["containers_used"] <= (7 if policy == "mips" else 8)
+    alone = solve_in_turn(problem, policy, events=["logs"])
+    assert 3 <= alone.metrics["containers_used"] <= (3 if policy == "mips" else 4)
 
 
 @pytest.mark.skipif(DATA is None, reason="BERTH_DATA names no folder of measurements")

@@ -17,12 +17,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from berth.evaluation import Evaluation, evaluate
     from berth.files import load, load_plan, save_plan
+    from berth.generators import generate
     from berth.model import BadInput, Plan, Problem
     from berth.policies import solve
 
 __version__ = "0.1.0"
 
-__all__ = ["BadInput", "Evaluation", "Plan", "Problem", "evaluate", "load", "load_plan", "save_plan", "solve"]
+__all__ = [
+    "BadInput",
+    "Evaluation",
+    "Plan",
+    "Problem",
+    "evaluate",
+    "generate",
+    "load",
+    "load_plan",
+    "save_plan",
+    "solve",
+]
 
 _HOMES = {
     "BadInput": "model",
@@ -30,6 +42,7 @@ _HOMES = {
     "Plan": "model",
     "Problem": "model",
     "evaluate": "evaluation",
+    "generate": "generators",
     "load": "files",
     "load_plan": "files",
     "save_plan": "files",

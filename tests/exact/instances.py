@@ -1,11 +1,10 @@
 """Small problems that the tests of exact solving share."""
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from berth.files import problem_from
+import berth
 from berth.model import Problem
 
 
@@ -30,22 +29,7 @@ def document(
 
 def paper_instance(kind: str, operators: int, nodes: int, seed: int = 0, capacity: int = 4) -> Problem:
     """An instance of paper 000, section 7.3: sequential or fat, unit demands, delays max(N(22, 5), 1)."""
-    generator = np.random.default_rng(seed)
-    upper = np.triu(np.maximum(generator.normal(22, 5, (nodes, nodes)), 1), 1)
-    names = [f"o{k}" for k in range(operators)]
-    if kind == "sequential":
-        pairs = list(pairwise(names))
-    else:
-        middle = names[1:-1]
-        pairs = [(names[0], name) for name in middle] + [(name, names[-1]) for name in middle]
-    return problem_from(
-        document(
-            [{"name": f"n{k}", "capacity": {"cpu": capacity}} for k in range(nodes)],
-            (upper + upper.T).tolist(),
-            [{"name": name, "demand": {"cpu": 1}, "work_ms": 1, "emits_bytes_per_s": 100} for name in names],
-            [{"from": sender, "to": receiver} for sender, receiver in pairs],
-        )
-    )
+    return berth.generate(kind, seed=seed, operators=operators, nodes=nodes, capacity=capacity)
 
 
 def best_fat_response_time(problem: Problem, capacity: int) -> float:

@@ -2,8 +2,10 @@
 
 import dataclasses
 import math
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from berth.exact.budget import Budget
 from berth.exact.minimise import minimise
 from berth.exact.placement import Sampling
 from berth.files import plan_from, problem_from
+from berth.model import Problem
 from tests.exact.instances import best_fat_response_time, document, paper_instance
 from tests.oracle.enumerate import feasible_situations, optimum
 from tests.oracle.problems import previous_plans, solvable_problems
@@ -28,6 +31,20 @@ QUIET = settings(
     derandomize=True,
     phases=[Phase.generate],  # shrinking would enumerate for minutes
 )
+
+
+def braid(levels: int, nodes: int) -> Problem:
+    """Two operators on every level, both sending to both of the next: no shape with a method of its own."""
+    delays = np.maximum(np.random.default_rng(0).normal(22, 5, (nodes, nodes)), 1)
+    names = [[f"{side}{level}" for side in "ab"] for level in range(levels)]
+    return problem_from(
+        document(
+            [{"name": f"n{k}", "capacity": {"cpu": 4}} for k in range(nodes)],
+            delays.tolist(),
+            [{"name": name, "demand": {"cpu": 1}, "work_ms": 1} for level in names for name in level],
+            [{"from": a, "to": b} for one, other in pairwise(names) for a in one for b in other],
+        )
+    )
 
 
 def close(one: float, other: float) -> bool:
@@ -157,7 +174,7 @@ def test_same_seed_same_plan() -> None:
 
 def test_time_limit_keeps_the_best_plan() -> None:
     """Out of time: the best plan so far, an honest bound and the reason."""
-    plan = berth.solve(paper_instance("sequential", 40, 30), time_limit=1.0)
+    plan = berth.solve(braid(20, 30), time_limit=1.0)
     assert plan.status == "feasible"
     assert plan.bound is not None
     assert plan.objective is not None
@@ -168,7 +185,7 @@ def test_time_limit_keeps_the_best_plan() -> None:
 
 def test_too_large_for_a_model() -> None:
     """A problem beyond any model still gets a plan, a bound and no proof."""
-    plan = berth.solve(paper_instance("sequential", 60, 300), time_limit=20)
+    plan = berth.solve(braid(10, 300), time_limit=20)
     assert plan.status == "feasible"
     assert plan.trace["method"] == "greedy"
     assert not plan.violations
@@ -184,7 +201,7 @@ def test_stopping_from_outside() -> None:
         if progress.objective is not None and progress.bound is not None:
             budget.stop("interrupted")
 
-    plan = berth.solve(paper_instance("sequential", 30, 20), budget=budget, progress=stop)
+    plan = berth.solve(braid(15, 20), budget=budget, progress=stop)
     assert seen
     assert plan.found
     assert plan.reason == "interrupted"

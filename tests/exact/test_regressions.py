@@ -118,8 +118,8 @@ def test_too_large_says_so_and_keeps_the_scale() -> None:
 
 
 def test_exact_policies_refuse_what_they_can_not_optimise() -> None:
-    """An objective without a term in the exact model is bad input, never ignored."""
+    """An objective of what a policy leaves out is bad input, never ignored."""
     raw = document([{"name": "a"}], [[0]], [{"name": "o"}], [], objective={"containers_used": 1})
     raw["applications"][0]["containers"] = {"count": 1, "capacity": {}}
-    with pytest.raises(berth.BadInput, match="can't optimise"):
-        berth.solve(problem_from(raw))
+    with pytest.raises(berth.BadInput, match="can't be optimised"):
+        berth.solve(problem_from(raw), "s-odp")

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.model import Application, Network, Node, Operator, Stream
+from berth.generators import Delays, matrices
+from berth.generators.matrices import Matrices, MatricesParameters
+from berth.model import Application, Network
 
-PLACES = 3.0
-"""A host with more operators is overloaded; the paper doesn't say when."""
-SIZES = (50, 100, 200, 500)
-WORK_MS = 2e-5
-"""Of n x n matrices: n^3 times this, 2.5 s for the largest. Tuned to the messages of figure 4."""
-CARD_BYTES_PER_S = 1.25e7
+PARAMETERS = MatricesParameters()
+CARD_BYTES_PER_S = PARAMETERS.card * 1e6
 
 
 def hosts_of(delays: NDArray[np.float64], count: int, seed: int) -> Network:
     """So many of a matrix's hosts, drawn at random."""
-    chosen = np.sort(np.random.default_rng(seed).choice(len(delays), count, replace=False))
-    nodes = tuple(
-        Node(f"h{k}", nic_bytes_per_s=CARD_BYTES_PER_S, capacity={"places": PLACES}) for k in chosen.tolist()
-    )
-    return Network(nodes, matrices={"delay_ms": delays[np.ix_(chosen, chosen)]})
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(len(delays), count, replace=False))
+    between = Delays(delays[np.ix_(chosen, chosen)], [f"h{k}" for k in chosen.tolist()])
+    return Matrices().network(PARAMETERS, rng, between)
 
 
 def busy(network: Network, seed: int) -> Network:
@@ -43,19 +39,7 @@ def busy(network: Network, seed: int) -> Network:
 
 def matrix_graph(number: int, network: Network, generator: np.random.Generator) -> Application:
     """Source, two multiplications, sink; a tuple every 20 to 120 s."""
-    size = int(generator.choice(SIZES))
-    tuple_bytes = 8.0 * size**2
-    rate = tuple_bytes / generator.uniform(20.0, 120.0)
-    ends = [network.nodes[k].name for k in generator.integers(0, len(network.nodes), 2)]
-    work = WORK_MS * size**3
-    operators = (
-        Operator("source", candidates=(ends[0],), output_bytes=tuple_bytes),
-        Operator("first", work_ms=work, output_bytes=tuple_bytes, demand={"places": 1.0}),
-        Operator("second", work_ms=work, output_bytes=tuple_bytes, demand={"places": 1.0}),
-        Operator("sink", candidates=(ends[1],)),
-    )
-    streams = tuple(Stream(here.name, there.name, bytes_per_s=rate) for here, there in pairwise(operators))
-    return Application(f"g{number}", operators, streams)
+    return matrices.matrix_graph(f"g{number}", network, generator, PARAMETERS)
 
 
 def least_latency(network: Network, application: Application) -> float:

@@ -61,6 +61,7 @@ def searched(packing: Packing, seed: int = 0, **options: object) -> Found:
         "exploration": 2**0.5,
         "symmetry": True,
         "printed": False,
+        "polish": False,
         "budget": Budget(None),
     }
     return search(packing, seed, **(chosen | options))  # type: ignore[arg-type]

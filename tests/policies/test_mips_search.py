@@ -153,7 +153,7 @@ def _statuses(packing: Packing, made: tuple, state: State) -> np.ndarray:
         if place in waiting and waiting[place] not in placed[:, 1]:
             continue
         inside = placed[placed[:, 1] == place, 0]
-        room = packing.room[place] - sum(case.need[k] for k in inside)
+        room = packing.room[place] - sum(case.need[:, k] for k in inside)
         for k in np.flatnonzero(state.left > 0).tolist():
             item = int(np.argmax(kind == k))
             masks = [packing.hosts[int(np.argmax(kind == each))] for each in [k, *inside.tolist()]]

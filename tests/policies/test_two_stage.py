@@ -223,8 +223,9 @@ def test_an_application_without_containers() -> None:
 
 
 def test_wrong_second_stage() -> None:
-    """There are two of them."""
-    with pytest.raises(BadInput, match="--set second_stage: expected 'best-fit' or 'mips', found 'worst'"):
+    """There are three of them."""
+    line = "--set second_stage: expected 'best-fit' or 'exact' or 'mips', found 'worst'"
+    with pytest.raises(BadInput, match=line):
         berth.solve(problem_from(case({"x": 1}, {})), "ffd", second_stage="worst")
 
 

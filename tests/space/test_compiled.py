@@ -1,24 +1,53 @@
-"""Compiled loops notice changes in the files of those that they call."""
+"""Compiled loops notice changes in what they are compiled with: functions and numbers of other files."""
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
-from typing import Any
+
+import pytest
 
 import berth.space.compiled as compiling
-from berth.space.vivaldi_kernel import __file__ as kernel_file
+
+INNER = """
+from berth.space.compiled import compiled
+
+FACTOR = {factor}
+
+@compiled
+def inner(number):
+    return {inner} * number
+"""
+OUTER = """
+from berth.space.compiled import compiled
+from {package}_inner import FACTOR, inner
+
+@compiled
+def outer(number):
+    return FACTOR * inner(number)
+"""
 
 
-def test_the_key_of_what_is_kept_has_all_files() -> None:
-    """numba's own key is the function's file alone; a numba that renames what is used here has to be seen."""
+def outer_of(folder: Path, package: str, factor: int, inner: int) -> float:
+    """What the two files give, loaded anew, as another process would."""
+    (folder / f"{package}_inner.py").write_text(INNER.format(factor=factor, inner=inner))
+    if not (folder / f"{package}_outer.py").exists():
+        (folder / f"{package}_outer.py").write_text(OUTER.format(package=package))
+    for name in (f"{package}_inner", f"{package}_outer"):
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    result: float = importlib.import_module(f"{package}_outer").outer(1.0)
+    return result
 
-    def double(number: float) -> float:
-        return 2.0 * number
 
-    dispatcher: Any = compiling.compiled(double)
-    assert dispatcher(4.0) == 8.0
-    _, files = dispatcher._cache._cache_file._source_stamp
-    assert f"space/{Path(kernel_file).name}" in {name for name, _, _ in files}
+def test_a_change_elsewhere_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """numba's own key is the function's file alone."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert outer_of(tmp_path, "seen", factor=10, inner=2) == 20.0
+    assert outer_of(tmp_path, "seen", factor=10, inner=33) == 330.0
+    assert outer_of(tmp_path, "seen", factor=7, inner=33) == 231.0
 
 
 def test_a_division_by_zero_is_no_error() -> None:

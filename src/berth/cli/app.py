@@ -13,6 +13,8 @@ from berth.cli import (
     describe,
     diff,
     evaluate,
+    export,
+    generate,
     ingest,
     policies,
     run,
@@ -35,7 +37,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
     command.register(app)
-for command in (coordinates, describe, cluster, run, watch):
+for command in (generate, coordinates, export, describe, cluster, run, watch):
     command.register(app)
 
 

@@ -16,6 +16,13 @@ ProblemFile = Annotated[
     Path, typer.Argument(help="Problem file, YAML or JSON (berth/v1).", metavar="PROBLEM")
 ]
 PlanFile = Annotated[Path, typer.Argument(help="Plan file, JSON (berth-plan/v1).", metavar="PLAN")]
+PlanFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Plan file, JSON (berth-plan/v1); or what 'berth export' writes: files, or a folder of them.",
+        metavar="PLAN",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
 Previous = Annotated[
     Path | None, typer.Option(help="The plan before: what has moved counts against it.", metavar="PLAN")

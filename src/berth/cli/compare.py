@@ -17,15 +17,15 @@ from berth.cli.arguments import (
     time_limit_from,
     with_objective,
 )
-from berth.cli.exit_codes import BROKEN, INFEASIBLE, KEPT, NOT_FOUND, exit_code
+from berth.cli.exit_codes import BROKEN, INFEASIBLE, KEPT, NOT_FOUND
 from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_json
 from berth.cli.progress import showing
+from berth.cli.sequential import Events, Sequential, accepted, way_to_solve
 from berth.evaluation import METRICS
 from berth.exact.budget import Budget
 from berth.files import load, load_plan, plan_document
 from berth.model import BadInput, Plan
 from berth.policies import find_policy, policy_names
-from berth.policies import solve as solve_problem
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 
 EPILOG = """Examples:
@@ -33,6 +33,8 @@ EPILOG = """Examples:
   berth compare problem.yaml --policy odp --policy round-robin
 
   berth compare problem.yaml --json
+
+  berth compare cluster.yaml --sequential --policy mips --policy ffd
 
 Each policy has the whole time limit. Exit codes: 0 if any plan breaks no constraint, else the best of
 the policies' own.
@@ -49,6 +51,8 @@ def compare(
     seed: Seed = 0,
     objective: Objectives = None,
     previous: Previous = None,
+    sequential: Sequential = False,
+    events: Events = None,
     as_json: AsJson = False,
 ) -> None:
     """Solve a problem by several policies and put their plans side by side."""
@@ -64,17 +68,16 @@ def compare(
     if mistakes:
         raise BadInput(mistakes)
     plans = []
+    solve_it, _, code_of = way_to_solve(sequential, events, None)
     for name in names:
         budget = Budget(time_limit_from(time_limit))
         with showing(budget) as progress:
-            plans.append(
-                solve_problem(loaded, name, seed=seed, previous=before, budget=budget, progress=progress)
-            )
+            plans.append(solve_it(loaded, name, seed=seed, previous=before, budget=budget, progress=progress))
     if as_json:
         print_json([plan_document(plan) for plan in plans])
     else:
         print_comparison(names, plans)
-    codes = [exit_code(plan) for plan in plans]
+    codes = [code_of(plan) for plan in plans]
     raise typer.Exit(next(code for code in (KEPT, BROKEN, INFEASIBLE, NOT_FOUND) if code in codes))
 
 
@@ -87,6 +90,8 @@ def print_comparison(names: list[str], plans: list[Plan]) -> None:
     table.add_row(
         "breaks", *[str(len(plan.violations)) if plan.found else "-" for plan in plans], end_section=True
     )
+    if any("acceptance_ratio" in plan.trace for plan in plans):
+        table.add_row("accepted", *map(accepted, plans), end_section=True)
     for metric in METRICS:
         values = [plan.metrics.get(metric.key) for plan in plans]
         known = [value for value in values if value is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,25 +11,49 @@ from rich.markup import escape
 
 from berth.cli.arguments import AsJson
 from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_json
+from berth.connectors import load_any
+from berth.evaluation import evaluate
 from berth.evaluation.change import Change, change_between
-from berth.files import load_plan
+from berth.files import load
+from berth.model import Plan, Problem
 
-EPILOG = """Example:
+EPILOG = """Examples:
 
   berth diff yesterday.json today.json
+
+  berth diff today.json deploy --problem problem.yaml
 """
 
 Before = Annotated[Path, typer.Argument(help="The plan before.", metavar="PLAN")]
 After = Annotated[Path, typer.Argument(help="The plan after.", metavar="PLAN")]
 
 
-def diff(before: Before, after: After, as_json: AsJson = False) -> None:
+ItsProblem = Annotated[
+    Path | None,
+    typer.Option(
+        help="What the plans are for: needed for files of other systems; judges plans without metrics.",
+        metavar="PROBLEM",
+    ),
+]
+
+
+def diff(before: Before, after: After, problem: ItsProblem = None, as_json: AsJson = False) -> None:
     """Show what moved between two plans, and every metric before and after."""
-    change = change_between(load_plan(before), load_plan(after))
+    known = None if problem is None else load(problem)
+    change = change_between(_plan(known, before), _plan(known, after))
     if as_json:
         print_json(change.document())
     else:
         print_change(change)
+
+
+def _plan(problem: Problem | None, file: Path) -> Plan:
+    """A plan; one without metrics is judged, if there is a problem to judge it by."""
+    plan = load_any(problem, [file]).plan
+    if problem is None or plan.metrics:
+        return plan
+    result = evaluate(problem, plan)
+    return replace(plan, metrics=result.metrics, violations=result.violations)
 
 
 def print_change(change: Change) -> None:

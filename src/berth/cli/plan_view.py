@@ -33,6 +33,7 @@ def print_plan(problem: Problem, plan: Plan) -> None:
     print_objective(plan)
     print_placement(problem, plan)
     print_metrics(plan)
+    print_price(plan)
     print_violations(plan.violations)
 
 
@@ -95,3 +96,17 @@ def print_metrics(plan: Plan) -> None:
     for key, value in plan.metrics.items():
         table.add_row(metric_name(key), metric_value(key, value))
     out.print(table)
+
+
+def print_price(plan: Plan) -> None:
+    """What it costs to decide in two stages, where the policy was asked for it."""
+    price = plan.trace.get("price_of_two_stages")
+    if price is None:
+        return
+    ratio = "-" if price["ratio"] is None else number(price["ratio"])
+    two, joint = price["W"]["two_stages"], price["W"].get("joint")
+    values = " against ".join("-" if value is None else number(value) for value in (two, joint))
+    proof = "the least there is" if price["status"] == "optimal" else "the best found"
+    out.print(f"\nprice of two stages [bold]{ratio}[/] · communication cost {values} at once, {proof}")
+    if "no_ratio" in price:
+        out.print(f"  {escape(price['no_ratio'])}", soft_wrap=True)

@@ -9,7 +9,8 @@ import typer
 
 from berth.cli.arguments import ProblemFile
 from berth.cli.output import err, out
-from berth.files import check_writable, load, load_plan, write_bytes
+from berth.connectors import load_any
+from berth.files import check_writable, load, write_bytes
 from berth.model import BadInput
 
 EPILOG = """Examples:
@@ -25,7 +26,7 @@ EPILOG = """Examples:
 def show(
     problem: ProblemFile,
     plan: Annotated[
-        Path | None, typer.Argument(help="Plan file; without it, only the problem.", metavar="PLAN")
+        Path | None, typer.Argument(help="Plan file or folder; without it, only the problem.", metavar="PLAN")
     ] = None,
     out_file: Annotated[
         Path | None,
@@ -34,7 +35,7 @@ def show(
 ) -> None:
     """Draw an application and where it runs: in the terminal, or as PNG or SVG."""
     loaded = load(problem)
-    placed = None if plan is None else load_plan(plan)
+    placed = None if plan is None else load_any(loaded, [plan]).plan
     if out_file is None:
         from berth.drawing.terminal import render
 

@@ -18,13 +18,12 @@ from berth.cli.arguments import (
     time_limit_from,
     with_objective,
 )
-from berth.cli.exit_codes import exit_code
+from berth.cli.exit_codes import KEPT
 from berth.cli.output import err, print_json
-from berth.cli.plan_view import print_plan
 from berth.cli.progress import showing
+from berth.cli.sequential import Events, Sequential, way_to_solve
 from berth.exact.budget import Budget
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
-from berth.policies import solve as solve_problem
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 
 EPILOG = """Examples:
@@ -37,8 +36,10 @@ EPILOG = """Examples:
 
   berth solve problem.yaml --time-limit 10 --set gap=0.01 --json
 
+  berth solve cluster.yaml --sequential --policy mips --events first,second,-first,third --out plan.json
+
 Exit codes: 0 a plan that breaks no constraint, 2 bad input, 3 proved infeasible, 4 no plan found,
-5 a plan that breaks constraints.
+5 a plan that breaks constraints, or has no place for a request.
 """
 
 
@@ -55,6 +56,15 @@ def solve(
     ] = None,
     objective: Objectives = None,
     previous: Previous = None,
+    sequential: Sequential = False,
+    events: Events = None,
+    leave: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --sequential and --previous: this application leaves first. Can be repeated.",
+            metavar="NAME",
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the plan file here.", metavar="FILE")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -64,9 +74,10 @@ def solve(
         check_writable(out)
     before = None if previous is None else load_plan(previous)
     budget = Budget(time_limit_from(time_limit))
+    solve_it, view, code = way_to_solve(sequential, events, leave)
     parameters: dict[str, Any] = dict(settings_from(settings))
     with showing(budget) as progress:
-        plan = solve_problem(
+        plan = solve_it(
             loaded,
             policy,
             seed=seed,
@@ -75,17 +86,16 @@ def solve(
             progress=progress,
             **parameters,
         )
-    if out is not None and plan.found:
+    written = plan.found or code(plan) == KEPT
+    if out is not None and written:
         save_plan(plan, out)
     if as_json:
         print_json(plan_document(plan))
     else:
-        print_plan(loaded, plan)
+        view(loaded, plan)
     if out is not None:
-        err.print(
-            f"plan written to {out}" if plan.found else f"no plan: nothing written to {out}", markup=False
-        )
-    raise typer.Exit(exit_code(plan))
+        err.print(f"plan written to {out}" if written else f"no plan: nothing written to {out}", markup=False)
+    raise typer.Exit(code(plan))
 
 
 def register(app: typer.Typer) -> None:

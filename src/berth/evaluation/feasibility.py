@@ -139,8 +139,9 @@ def containers(situation: Situation) -> Iterator[str]:
             yield f"instance {name}: no container {container} ({application} has {count})"
         else:
             contents.setdefault(container, []).append(number)
+    demands = {resource: graph.demand(resource) for resource in graph.resources} if contents else {}
     for container, numbers in contents.items():
-        yield from _container_fits(situation, container, numbers)
+        yield from _container_fits(situation, container, numbers, demands)
 
 
 def _is_container(name: str, application: str, count: int) -> bool:
@@ -150,16 +151,17 @@ def _is_container(name: str, application: str, count: int) -> bool:
     return digits and int(number) < count and name == f"{application}/c{int(number)}"
 
 
-def _container_fits(situation: Situation, container: str, numbers: list[int]) -> Iterator[str]:
-    graph = situation.graph
+def _container_fits(
+    situation: Situation, container: str, numbers: list[int], demands: dict[str, np.ndarray]
+) -> Iterator[str]:
     nodes = sorted({situation.network.nodes[situation.node_of[number]].name for number in numbers})
     if len(nodes) > 1:
         yield f"container {container}: its instances are on {', '.join(nodes)}"
     limits = containers_of(situation, numbers[0])
     keys = situation.problem.sharing_keys.computation_keys(np.array(numbers))
     group = np.unique(keys, return_inverse=True)[1]
-    for resource in graph.resources:
-        needed = float(group_maximum(graph.demand(resource)[numbers], group).sum())
+    for resource, demand in demands.items():
+        needed = float(group_maximum(demand[numbers], group).sum())
         there = limits.capacity.get(resource, 0.0)
         if exceeds(needed, there):
             yield f"container {container}: {resource} {_of(needed, there)}"
@@ -207,13 +209,17 @@ def one_port(situation: Situation) -> Iterator[str]:
     network = situation.network
     if not network.one_port:
         return
-    flows = situation.flows
-    share = _link_shares(situation, flows)
-    for ends, what in ((flows.sender, "sending"), (flows.receiver, "receiving")):
-        total = np.bincount(ends, share, minlength=len(network.nodes))
+    for total, what in zip(port_shares(situation), ("sending", "receiving"), strict=True):
         for node in np.flatnonzero(total > 1.0).tolist():
             if exceeds(total[node], 1.0):
                 yield f"node {network.nodes[node].name}: one port, {what} {_of(total[node], 1.0)}"
+
+
+def port_shares(situation: Situation) -> tuple[np.ndarray, np.ndarray]:
+    """The shares of link bandwidth that every node's results take, sending and receiving."""
+    flows, size = situation.flows, len(situation.network.nodes)
+    share = _link_shares(situation, flows)
+    return np.bincount(flows.sender, share, size), np.bincount(flows.receiver, share, size)
 
 
 def _link_shares(situation: Situation, flows: Flows) -> np.ndarray:

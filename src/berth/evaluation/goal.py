@@ -115,6 +115,9 @@ def goal_mistakes(problem: Problem) -> Iterator[str]:
             for number, application in enumerate(problem.applications):
                 if application.throughput_per_s is None:
                     yield f"{path}: applications[{number}] has no throughput_per_s"
+        if name == "enrolled_card":
+            unlimited = [n for n in problem.network.nodes if n.hosts and math.isinf(n.nic_bytes_per_s)]
+            yield from (f"{path}: node '{node.name}' has no nic_bytes_per_s" for node in unlimited)
         if name == "loaded_response_time":
             yield from _unknown_sizes(problem, path)
 

@@ -224,6 +224,21 @@ class _ProcessingPower(AdditiveMetric):
         return float(situation.busy_share.sum())
 
 
+def _hosting_cards(network: Network) -> FloatArray:
+    cards = np.zeros(len(network.nodes))
+    cards[network.hosting] = network.nic_bytes_per_s[network.hosting]
+    return cards
+
+
+@dataclass(frozen=True)
+class _EnrolledCard(AdditiveMetric):
+    """The network cards of the nodes in use; reported only where an objective or a plan's goal asks."""
+
+    def value(self, situation: Situation) -> float | None:
+        asked = self.name in situation.plan.goal or self.name in situation.problem.objective
+        return super().value(situation) if asked else None
+
+
 def _bandwidth_max(situation: Situation) -> float | None:
     if not (situation.rates_known and situation.supplied):
         return None
@@ -284,6 +299,7 @@ METRICS: tuple[Metric, ...] = (
         "nodes_used", "nodes_used", per_node=lambda network: np.broadcast_to(1.0, len(network.nodes))
     ),
     AdditiveMetric("enrolled_speed", "enrolled_speed", per_node=lambda network: network.speed),
+    _EnrolledCard("enrolled_card_bytes_per_s", "enrolled_card", per_node=_hosting_cards),
     AdditiveMetric(
         "cost_per_hour",
         "cost_per_hour",

@@ -11,9 +11,11 @@ from berth.evaluation.feasibility import amount, apart_place_of, exceeds
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.budget import Budget
 from berth.exact.costs import Costs, add_metric
-from berth.exact.cpsat.model import CpSatModel, Limit
+from berth.exact.cpsat.limits import Limit, LimitedModel
+from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.run import SolverOptions, solver_for
 from berth.exact.minimise import LARGEST_MODEL
+from berth.exact.packing_conflict import unpackable
 from berth.exact.paths import PathTimes
 from berth.exact.placement import LARGEST_GRID, Placement
 from berth.model import Apart
@@ -34,7 +36,7 @@ def clashes(setting: Setting, budget: Budget) -> list[str]:
         return _short(plain)
     if placement.size > LARGEST_MODEL:
         return []
-    return _short([limit.text for limit in _least_conflict(placement, budget)])
+    return least_conflict(CpSatModel(placement, relaxable=True), budget)
 
 
 def _short(lines: list[str]) -> list[str]:
@@ -156,12 +158,24 @@ def _too_few_places(placement: Placement) -> Iterator[str]:
             )
 
 
-CHECKS = (_no_candidates, _too_demanding, _too_much_in_all, _too_few_places, _too_far, _too_unreliable)
+CHECKS = (
+    _no_candidates,
+    _too_demanding,
+    _too_much_in_all,
+    unpackable,
+    _too_few_places,
+    _too_far,
+    _too_unreliable,
+)
 
 
-def _least_conflict(placement: Placement, budget: Budget) -> list[Limit]:
-    """Limits without any one of which a plan exists: leave out families first, then single ones."""
-    model = CpSatModel(placement, relaxable=True)
+def least_conflict(model: LimitedModel, budget: Budget) -> list[str]:
+    """The limits of a relaxable model without any one of which a plan exists, as lines."""
+    return _short([limit.text for limit in _least_limits(model, budget)])
+
+
+def _least_limits(model: LimitedModel, budget: Budget) -> list[Limit]:
+    """Leave out families of limits first, then single ones."""
     limits = model.limits
     families = list(dict.fromkeys(limit.family for limit in limits))
     for family in families:
@@ -175,7 +189,7 @@ def _least_conflict(placement: Placement, budget: Budget) -> list[Limit]:
     return limits if len(limits) < len(model.limits) or _infeasible(model, limits, budget) else []
 
 
-def _infeasible(model: CpSatModel, kept: list[Limit], budget: Budget) -> bool:
+def _infeasible(model: LimitedModel, kept: list[Limit], budget: Budget) -> bool:
     """Whether these limits alone are proved to clash."""
     if budget.over:
         return False

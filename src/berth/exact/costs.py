@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.exact.packing import PACKING_METRICS, most_packed
 from berth.exact.placement import Edge, Placement
 from berth.model import BadInput, Network
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-FACTORS = ("response_time", "loaded_response_time", "bandwidth_max")
+FACTORS = ("response_time", "loaded_response_time", "bandwidth_max", *PACKING_METRICS)
 """Metrics that are no sums but have a term of their own in the exact model."""
 MOST_PAIRS = 100_000_000
 """Pairs of nodes beyond which no bound is looked for: it would take minutes."""
@@ -40,7 +41,7 @@ class Costs:
     node: FloatArray
     """The cost of each node that hosts anything."""
     factors: dict[str, float] = field(default_factory=dict)
-    """Factors of `response_time`, `loaded_response_time`, `bandwidth_max`, and of a raw `availability`."""
+    """Factors of the metrics in `FACTORS`, and of a raw `availability`."""
 
     @classmethod
     def none(cls, placement: Placement) -> Costs:
@@ -88,6 +89,8 @@ def costs_of(goal: Goal, placement: Placement) -> Costs:
         metric = METRIC_BY_NAME[name]
         if coefficient == 0.0:
             continue
+        if name in PACKING_METRICS and not placement.packings:
+            raise BadInput([f"objective.{name}: it can't be optimised where nothing is put into containers"])
         if _is_factor(goal, name):
             costs.factors[name] = coefficient
         elif isinstance(metric, AdditiveMetric):
@@ -115,7 +118,8 @@ def least_costs(goal: Goal, placement: Placement) -> float:
         metric, coefficient = METRIC_BY_NAME[name], goal.coefficient(name)
         if _is_factor(goal, name):
             # None of these is below 0, and an availability in a raw sum is at most 1.
-            total += min(coefficient, 0.0)
+            most = most_packed(placement.packings, name) if name in PACKING_METRICS else 1.0
+            total += min(coefficient, 0.0) * most
             continue
         assert isinstance(metric, AdditiveMetric)
         if metric.per_instance is not None:

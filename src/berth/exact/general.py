@@ -65,14 +65,19 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
 
 
 def _attempts(task: ExactTask) -> list[SolverOptions]:
+    paths = any(name in task.costs.factors for name in PATH_METRICS)
+    return attempts(task.seed, task.gap, paths)
+
+
+def attempts(seed: int, gap: float = 0.0, paths: bool = False) -> list[SolverOptions]:
     """What was measured to work: propagation alone for paths, linear relaxations for sums.
 
     Linear relaxations of tiny models were seen to go in circles, so these are tried without first.
     """
-    single = SolverOptions(task.seed, 1, task.gap)
+    single = SolverOptions(seed, 1, gap)
     portfolio = replace(single, workers=6, linear=1)
     plain = replace(single, linear=0, work=QUICK_WORK)
-    if any(name in task.costs.factors for name in PATH_METRICS):
+    if paths:
         return [plain, portfolio]
     return [
         replace(plain, work=QUICK_WORK / 40),

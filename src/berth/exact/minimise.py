@@ -1,7 +1,7 @@
 """The exact engine: from a goal to a plan with a proved bound.
 
-`METHODS` is the place for special structures (pipelines, trees, fans): the first method that suits a
-placement is used; the general one suits all.
+Graphs of a known shape (`structure/`) come first. What they don't settle goes on to the first of `METHODS`
+that suits a placement; the general one suits all.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
 from berth.exact.costs import costs_of, least_costs
+from berth.exact.packed_start import first_packed_plan
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_plan
+from berth.exact.structure.solve import solve_by_structure
 from berth.exact.task import ExactTask, Found, Tell, Ties
 from berth.model import Plan
 
@@ -41,6 +43,8 @@ class Solution:
     objective: float | None = None
     bound: float | None = None
     trace: dict[str, Any] = field(default_factory=dict)
+    containers: dict[str, str] = field(default_factory=dict)
+    """The container of each instance that needs one."""
 
 
 class Method(Protocol):
@@ -86,28 +90,47 @@ def minimise(
     sampling: Sampling | None = None,
     tell: Tell = lambda objective, bound: None,
     ties: Ties = "any",
+    known: Plan | None = None,
 ) -> Solution:
-    """The plan that is best for the goal among those that keep every constraint."""
+    """The plan that is best for the goal among those that keep every constraint.
+
+    `known` is a plan of somebody else's: what is found is at least as good, if that one breaks nothing.
+    """
     placement = Placement(setting, sampling)
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
+    shaped = solve_by_structure(placement, goal, budget, gap, judge.metrics, tell) if ties == "any" else None
+    if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
+        return _by_structure(placement, goal, shaped, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
     times = PathTimes(placement) if looks_ahead and placement.gridable else None
-    start = judge.plan(goal, first_plan(placement, goal, times))
+    first = first_packed_plan if placement.packings else first_plan
+    start = judge.plan(goal, first(placement, goal, times))
+    if known is not None:
+        start = _better(goal, start, judge.plan(goal, placement.solution_of(known)))
+    if shaped is not None:
+        start = _better(goal, start, judge.plan(goal, shaped.nodes))
     if start is not None:
         tell(start.objective, None)
         if times is not None:
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
+    least = least if shaped is None else max(least, shaped.bound)
+    if shaped is not None and start is not None and budget.over:
+        return _concluded(placement, goal, start, _bound(goal, least), False, dict(shaped.trace))
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
     costs = costs_of(goal, placement)
     task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
-    method = next(method for method in METHODS if method.suits(task))
+    # Containers are in the general model only.
+    methods = (General(),) if placement.packings else METHODS
+    method = next(method for method in methods if method.suits(task))
     found = method.solve(task)
     trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
+    if shaped is not None:
+        trace["structure"] = {**shaped.trace, "bound": shaped.bound}
     if found.outcome == "infeasible":
         if start is None:
             return Solution("infeasible", trace=trace)
@@ -118,6 +141,16 @@ def minimise(
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
+
+
+def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge) -> Solution:
+    """What the shape of the graph alone has settled."""
+    if found.outcome == "infeasible":
+        return Solution("infeasible", trace=found.trace)
+    best, bound = judge.plan(goal, found.nodes), _bound(goal, found.bound)
+    if best is None:
+        return Solution("unknown", bound=bound, trace=found.trace)
+    return _concluded(placement, goal, best, bound, found.outcome == "optimal", dict(found.trace))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +172,8 @@ class _Judge:
         """A plan's metrics; None if it breaks a constraint."""
         setting = self._placement.setting
         nodes = self._placement.nodes_of_instances(blocks)
-        plan = Plan(assignment_of(setting.problem, nodes))
+        containers = self._placement.containers_of_instances(blocks)
+        plan = Plan(assignment_of(setting.problem, nodes), containers=containers)
         evaluation = evaluate(setting.problem, plan, setting.previous)
         return None if evaluation.violations else evaluation.metrics
 
@@ -189,7 +223,14 @@ def _concluded(
     status: Literal["optimal", "feasible"] = (
         "optimal" if gap is not None and gap <= OPTIMAL_GAP else "feasible"
     )
-    return Solution(status, placement.nodes_of_instances(best.blocks), best.objective, bound, trace)
+    return Solution(
+        status,
+        placement.nodes_of_instances(best.blocks),
+        best.objective,
+        bound,
+        trace,
+        placement.containers_of_instances(best.blocks),
+    )
 
 
 def _too_large(placement: Placement, goal: Goal, start: _Judged | None, least: float) -> Solution:

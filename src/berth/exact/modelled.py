@@ -8,9 +8,14 @@ from berth.evaluation import Setting
 from berth.model import Problem
 
 
-def unmodelled(problem: Problem) -> str | None:
-    """What the exact model leaves out of a problem, as a reason why its optimum proves nothing; else None."""
-    if any(application.containers is not None for application in problem.applications):
+def unmodelled(problem: Problem, packs: bool = False) -> str | None:
+    """What an exact method leaves out of a problem, as a reason why its optimum proves nothing; else None.
+
+    Args:
+        problem: what is solved.
+        packs: whether the method fills containers; the general model does.
+    """
+    if not packs and any(application.containers is not None for application in problem.applications):
         return "containers are not packed"
     if any(item.operator.reads for item in problem.instances.operators):
         return "object downloads are not planned"
@@ -22,12 +27,11 @@ def unmodelled(problem: Problem) -> str | None:
 def modelled(setting: Setting) -> Setting:
     """The setting without what the exact model leaves out; plans for it are then judged in the real one."""
     problem = setting.problem
-    if unmodelled(problem) is None:
+    if unmodelled(problem, packs=True) is None:
         return setting
     applications = tuple(
         replace(
             application,
-            containers=None,
             operators=tuple(replace(operator, reads=()) for operator in application.operators),
         )
         for application in problem.applications

@@ -11,6 +11,7 @@ from berth.evaluation.metrics import AdditiveMetric
 from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
 from berth.exact.modelled import modelled
+from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
 
@@ -77,7 +78,7 @@ def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | No
         return PathTimes(Placement(setting), loaded=name.startswith("loaded")).horizon
     if name == "bandwidth_max":
         return 1.0
-    if not isinstance(METRIC_BY_NAME[name], AdditiveMetric):
+    if not isinstance(METRIC_BY_NAME[name], AdditiveMetric) and name not in PACKING_METRICS:
         return None
     solution = minimise(setting, WorstGoal({name: 1.0}), budget.part(SHARE), seed)
     return solution.bound if solution.bound is not None else solution.objective

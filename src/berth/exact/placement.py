@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.evaluation.metrics import busy_processors
-from berth.model import Apart, Rule, Together
+from berth.exact.packing import packings_of
+from berth.model import Apart, Plan, Rule, Together
 from berth.model.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
@@ -41,6 +42,8 @@ class Placement:
         self.setting = setting
         self.graph = setting.graph
         self.network = setting.problem.network
+        self.packings = packings_of(setting)
+        """The containers of the applications that have some."""
         self.blocks, self.block_of = _blocks(setting)
         """The instances of each block, and the block of each instance."""
         self.candidates = self._candidates(prune)
@@ -69,7 +72,23 @@ class Placement:
             there = self.capacity[resource][nodes]
             fits &= ~(demand[block] > there * (1 + 1e-9) + 1e-12)
         fits &= ~(self.block_busy[block] / self.network.speed[nodes] > 1.0 + 1e-9)
+        fits &= self._has_room(block, nodes)
         return nodes if fits.all() else nodes[fits]
+
+    def _has_room(self, block: int, nodes: IndexArray) -> NDArray[np.bool_]:
+        """Whether nodes have room for a container, where the block's instances need one."""
+        fits = np.ones(len(nodes), dtype=bool)
+        for packing in self.packings:
+            if self.blocks[block][0] in packing.instances:
+                for resource, size in zip(packing.resources, packing.size.tolist(), strict=True):
+                    fits &= ~(size > self.setting.capacity(resource)[nodes] * (1 + 1e-9) + 1e-12)
+        return fits
+
+    @cached_property
+    def packed_blocks(self) -> IndexArray:
+        """The blocks whose instances go into containers."""
+        parts = [self.block_of[packing.instances] for packing in self.packings]
+        return np.unique(np.concatenate([self.block_of[:0], *parts]))
 
     def _sample(self, sampling: Sampling) -> None:
         generator = generator_for(sampling.seed)
@@ -171,7 +190,11 @@ class Placement:
     @cached_property
     def size(self) -> int:
         """The number of entries that a model of all pairs of candidates needs."""
-        return sum(len(nodes) for nodes in self.candidates) + sum(map(self.combinations, self.edges))
+        packed = sum(packing.useful * self._choices(packing.instances) for packing in self.packings)
+        return sum(map(len, self.candidates)) + sum(map(self.combinations, self.edges)) + packed
+
+    def _choices(self, instances: IndexArray) -> int:
+        return sum(len(self.candidates[block]) for block in self.block_of[instances].tolist())
 
     def combinations(self, edge: Edge) -> int:
         """How many pairs of candidates two blocks have."""
@@ -185,6 +208,26 @@ class Placement:
     def nodes_of_instances(self, node_of_block: IndexArray) -> IndexArray:
         """Node numbers of all instances from those of all blocks."""
         return node_of_block[self.block_of]
+
+    def solution_of(self, plan: Plan) -> IndexArray | None:
+        """A plan as the nodes of blocks and what follows; None where it is not all in there."""
+        graph, index = self.graph, self.network.index
+        packed = [graph.names[k] for packing in self.packings for k in packing.instances.tolist()]
+        names = [graph.names[numbers[0]] for numbers in self.blocks]
+        if not (set(names) <= plan.assignment.keys() and set(packed) <= plan.containers.keys()):
+            return None
+        nodes = [index[plan.assignment[name]] for name in names]
+        containers = [int(plan.containers[name].rpartition("/c")[2]) for name in packed]
+        return np.array(nodes + containers, dtype=np.intp)
+
+    def containers_of_instances(self, solution: IndexArray) -> dict[str, str]:
+        """The container of every instance that needs one: what comes behind the nodes of the blocks."""
+        owners = [(packing.application, k) for packing in self.packings for k in packing.instances.tolist()]
+        chosen = solution[len(self.blocks) :].tolist()
+        return {
+            self.graph.names[instance]: f"{application}/c{number}"
+            for (application, instance), number in zip(owners, chosen, strict=True)
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,12 @@ def first_plan(placement: Placement, goal: Goal, times: PathTimes | None = None)
     Holds capacities, processors, links and rules, not bandwidth nor requirements: judge it before use.
     With path times, it looks ahead: what is left of a path counts at its least.
     """
-    return _Greedy(placement, goal, times).run()
+    return Greedy(placement, goal, times).run()
 
 
-class _Greedy:
+class Greedy:
+    """One pass over the blocks."""
+
     def __init__(self, placement: Placement, goal: Goal, times: PathTimes | None) -> None:
         self._placement = placement
         self._goal = goal
@@ -40,6 +42,7 @@ class _Greedy:
         self._pairs = _pairs_of_blocks(placement)
 
     def run(self) -> IndexArray | None:
+        """The node of each block; None where it gets stuck."""
         for block in self._order():
             nodes = self._placement.candidates[block]
             nodes = nodes[self._fits(block, nodes)]

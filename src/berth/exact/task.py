@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,3 +53,5 @@ class Found:
     nodes: IndexArray | None
     bound: float
     solves: int = 1
+    trace: dict[str, Any] = field(default_factory=dict)
+    """How it was found."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from berth.evaluation.goal import Goal
 from berth.policies.policy import About, Answer, Task
+from berth.policies.two_stage.build import most_of
 from berth.policies.two_stage.mips import MipsParameters
 from berth.policies.two_stage.run import two_stages
 
@@ -14,14 +14,13 @@ class Mips:
     about = About(
         name="mips",
         paper="001 (MIPS), algorithms 1 and 2, with their errata repaired",
-        optimises="alpha x container_traffic + (1 - alpha) x containers_used, then communication_cost",
+        optimises="alpha x container_traffic + (1 - alpha) x containers_used, as shares of their most; "
+        "then communication_cost",
         holds="containers, capacities, candidates, hosts and 'where' rules",
     )
     parameters = MipsParameters
 
     def solve(self, task: Task) -> Answer:
         """Search twice for every application."""
-        alpha = task.parameters.alpha
-        weights = {"container_traffic": alpha, "containers_used": 1.0 - alpha}
-        goal = Goal({name: weight for name, weight in weights.items() if weight > 0}, scale="raw")
+        goal = task.parameters.goal(most_of(task.setting))
         return two_stages(task, self.about.name, "mips", goal)

@@ -10,6 +10,7 @@ from berth.exact.minimise import Solution, minimise
 from berth.exact.modelled import modelled, unmodelled
 from berth.exact.placement import Sampling
 from berth.policies.downloads import choose_downloads
+from berth.policies.exact_sharing import solve_shared
 from berth.policies.policy import About, Answer, Task
 from berth.policies.solve import problem_goal
 
@@ -44,8 +45,8 @@ class Odp:
     about = About(
         name="odp",
         paper="000: Cardellini et al., Optimal Operator Placement (DEBS 2016)",
-        optimises="any objective of the contract without containers, exactly",
-        holds="all but containers, object downloads and reuse",
+        optimises="any objective of the contract, exactly",
+        holds="all; object downloads and reuse only for objectives that are sums, and bandwidth_max",
     )
     parameters = OdpParameters
 
@@ -54,7 +55,24 @@ class Odp:
         goal = problem_goal(task)
         if goal is None:
             return infeasible(task)
-        return solve_for(task, goal)
+        shared = _solve_with_sharing(task, goal)
+        return shared if shared is not None else solve_for(task, goal)
+
+
+def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
+    """The answer of the model with reuse and downloads, where these matter and it covers the goal."""
+    parameters: OdpParameters = task.parameters
+    packs = any(application.containers is not None for application in task.problem.applications)
+    if packs or unmodelled(task.problem) is None or parameters.candidate_fraction < 1:
+        return None
+    from berth.exact.sharing.objective import covered  # loads the solver
+
+    # The bounds of a normalised sum are those of plans without reuse: nothing is proved about others.
+    plain = goal.single is not None or goal.scale == "raw"
+    if not plain or parameters.ties != "any" or not all(map(covered, goal.weights)):
+        return None
+    answer = solve_shared(task, goal, True, parameters.gap)
+    return None if answer.status == "unknown" else answer
 
 
 def solve_for(task: Task, goal: Goal) -> Answer:
@@ -78,7 +96,7 @@ def solve_for(task: Task, goal: Goal) -> Answer:
 
 
 def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer:
-    doubt = unmodelled(task.problem) or (
+    doubt = unmodelled(task.problem, packs=True) or (
         "only a sample of the candidates was considered" if sampled else None
     )
     trace = dict(solution.trace)
@@ -101,13 +119,14 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         bound=solution.bound if doubt is None else None,
         reason=ended if solution.status != "optimal" or doubt is not None else None,
         trace=trace,
+        containers=solution.containers,
         downloads=choose_downloads(task.setting, solution.nodes),
     )
 
 
 def infeasible(task: Task, goal: Goal | None = None) -> Answer:
     """No plan keeps all constraints: which of them clash."""
-    doubt = unmodelled(task.problem)
+    doubt = unmodelled(task.problem, packs=True)
     if doubt is not None:
         reason = f"no plan found: {doubt}"
         return Answer("unknown", goal=goal, reason=reason, trace={"no_proof": doubt})

@@ -11,18 +11,29 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "bottom-up-bfs": "berth.policies.many.policies:BottomUpBfs",
+    "bottom-up-dfs": "berth.policies.many.policies:BottomUpDfs",
+    "bw-max": "berth.policies.bw_max:BwMax",
+    "bw-sum": "berth.policies.bw_sum:BwSum",
     "ffd": "berth.policies.ffd:Ffd",
     "latency-bound": "berth.policies.latency_bound:LatencyBound",
     "mips": "berth.policies.mips:Mips",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",
+    "proc-nb": "berth.policies.proc_nb:ProcNb",
+    "proc-power": "berth.policies.proc_power:ProcPower",
     "r-heron": "berth.policies.r_heron:RHeron",
+    "random": "berth.policies.many.policies:Random",
+    "random-no-reuse": "berth.policies.many.policies:RandomNoReuse",
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
     "sbon": "berth.policies.sbon:Sbon",
     "t-heron": "berth.policies.t_heron:THeron",
     "t-storm": "berth.policies.t_storm:TStorm",
+    "top-down-bfs": "berth.policies.many.policies:TopDownBfs",
+    "top-down-dfs": "berth.policies.many.policies:TopDownDfs",
+    "two-stage-exact": "berth.policies.two_stage_exact:TwoStageExact",
 }
 DEFAULT = "odp"
 ALIASES = {"auto": DEFAULT}

@@ -89,7 +89,8 @@ def _black_boxes(application: Application) -> Application:
     operators = tuple(
         replace(operator, demand={PLACES: 1.0}, work_ms=1.0) for operator in application.operators
     )
-    return replace(application, operators=operators)
+    # Executors go into slots: there are no containers for them.
+    return replace(application, operators=operators, containers=None)
 
 
 def slots_of(problem: Problem, nodes: NDArray[np.intp], executors_per_slot: int) -> dict[str, str]:

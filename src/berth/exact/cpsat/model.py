@@ -1,9 +1,8 @@
-"""Placement variables and every constraint of the contract that needs no containers, objects or reuse."""
+"""Placement variables and every constraint of the contract that needs no objects or reuse."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,9 +13,11 @@ from ortools.sat.python import cp_model
 from berth.evaluation.feasibility import TOLERANCE, amount, apart_place_of
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
+from berth.exact.cpsat.hosted import HostedContainers
+from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.cpsat.pairs import PairVariables
 from berth.exact.cpsat.times import ArrivalTimes
-from berth.exact.cpsat.whole import FINE, whole_row
+from berth.exact.cpsat.whole import FINE
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Edge, Placement
 from berth.exact.symmetry import interchangeable
@@ -25,31 +26,17 @@ from berth.model import Apart
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Limit:
-    """A constraint that can be switched off, to find out which ones clash."""
-
-    family: str
-    text: str
-    literal: Any
-
-
 @dataclass
-class CpSatModel:
+class CpSatModel(LimitedModel):
     """A CP-SAT model of a placement: `x[block][k]` is true where the block sits on its k-th candidate."""
 
     placement: Placement
-    relaxable: bool = False
-    limits: list[Limit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.cp = cp_model.CpModel()
-        self.x = [self._choice(nodes) for nodes in self.placement.candidates]
-        self.at: list[dict[int, Any]] = [
-            dict(zip(nodes.tolist(), choice, strict=True))
-            for nodes, choice in zip(self.placement.candidates, self.x, strict=True)
-        ]
+        super().__post_init__()
+        self.at = [self.choice(nodes.tolist()) for nodes in self.placement.candidates]
         """For each block, its variable by node number."""
+        self.x = [list(places.values()) for places in self.at]
         self.pairs = PairVariables(self)
         self._used: dict[int, Any] = {}
         self._add_links()
@@ -61,36 +48,10 @@ class CpSatModel:
         self._add_ports()
         self._add_latency()
         self._add_availability()
-
-    def _choice(self, nodes: NDArray[np.intp]) -> list[Any]:
-        if len(nodes) == 1:
-            return [self.cp.new_constant(1)]
-        variables = [self.cp.new_bool_var("") for _ in nodes]
-        self.cp.add_exactly_one(variables)
-        return variables
-
-    def limit(self, family: str, text: str, terms: Sequence[tuple[Any, float]], most: float) -> None:
-        """The sum of (variable, amount) terms is at most `most`; left out where it can't bind."""
-        if not terms or sum(max(amount, 0.0) for _, amount in terms) <= most:
-            return
-        coefficients, bound = whole_row(np.array([amount for _, amount in terms]), most)
-        expression = cp_model.LinearExpr.weighted_sum([variable for variable, _ in terms], coefficients)
-        self.add(family, text, expression <= bound)
-
-    def add(self, family: str, text: str, constraint: Any) -> None:
-        """Add a constraint; in a relaxable model it holds only while its literal does."""
-        added = self.cp.add(constraint)
-        if self.relaxable:
-            added.only_enforce_if(self.switch(family, text))
-
-    def switch(self, family: str, text: str) -> Any:
-        """The literal that keeps a named limit on; the same for the same name."""
-        for known in reversed(self.limits):
-            if known.text == text:
-                return known.literal
-        literal = self.cp.new_bool_var("")
-        self.limits.append(Limit(family, text, literal))
-        return literal
+        self.containers = [HostedContainers(self, packing) for packing in self.placement.packings]
+        self._add_containers()
+        self.choices = [*self.at, *(inside for part in self.containers for inside in part.inside)]
+        """What a solution says: the node of each block, and the container of each instance that needs one."""
 
     def used(self, node: int) -> Any:
         """True exactly where a node hosts anything."""
@@ -103,8 +64,14 @@ class CpSatModel:
         return self._used[node]
 
     def order_interchangeable(self, costs: Any) -> None:
-        """Among blocks that differ in nothing, the earlier one takes the earlier node."""
-        for blocks in interchangeable(self.placement, costs):
+        """Among blocks that differ in nothing, the earlier one takes the earlier node or container."""
+        packed = set(self.placement.packed_blocks.tolist())
+        groups = interchangeable(self.placement, costs)
+        for part in self.containers:
+            part.order_blocks([blocks for blocks in groups if blocks[0] in packed])
+        for blocks in groups:
+            if blocks[0] in packed:
+                continue
             places = [self._place(block) for block in blocks]
             for earlier, later in pairwise(places):
                 self.cp.add(earlier <= later)
@@ -139,6 +106,21 @@ class CpSatModel:
             for node, terms in self._terms_by_node(demand).items():
                 text = f"node {self._name(node)}: at most {resource} {amount(there[node])}"
                 self.limit(f"{resource} of the nodes", text, terms, float(there[node]))
+
+    def _add_containers(self) -> None:
+        """A container that is not empty takes its full capacity on its node (001, eq. 2)."""
+        placement = self.placement
+        packed = np.isin(np.arange(len(placement.blocks)), placement.packed_blocks)
+        for resource in dict.fromkeys(name for part in self.containers for name in part.packing.resources):
+            demand = placement.block_demand.get(resource)
+            terms = {} if demand is None else self._terms_by_node(np.where(packed, 0.0, demand))
+            for part in self.containers:
+                for node, variable, size in part.taken(resource):
+                    terms.setdefault(node, []).append((variable, size))
+            there = placement.setting.capacity(resource)
+            for node, taken in terms.items():
+                text = f"node {self._name(node)}: at most {resource} {amount(there[node])}"
+                self.limit(f"{resource} of the nodes", text, taken, float(there[node]))
 
     def _add_processors(self) -> None:
         for node, terms in self._terms_by_node(self.placement.block_busy).items():

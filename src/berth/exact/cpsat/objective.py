@@ -11,7 +11,8 @@ from ortools.sat.python import cp_model
 from berth.exact.costs import Costs
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.times import ArrivalTimes
-from berth.exact.cpsat.whole import FINE, decimal_factor
+from berth.exact.cpsat.whole import FINE, decimal_factor, rounding
+from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
 
 FloatArray = NDArray[np.float64]
@@ -32,6 +33,7 @@ class Objective:
             for name, loaded in PATH_METRICS.items()
             if name in costs.factors
         }
+        self._packed = self._packed_terms()
         self.factor = self._factor()
         self._terms: list[tuple[Any, int]] = []
         self._slack = 0.0
@@ -63,11 +65,12 @@ class Objective:
         """Units per one of the objective: a power of ten if that makes all costs whole, else very fine."""
         costs = self._costs
         edges = [part for part in costs.edge if part is not None]
-        if not costs.factors:
-            decimal = decimal_factor(costs.node, *costs.block, *edges)
-            if decimal is not None and costs.largest * decimal < FINE:
+        packed = np.array([weight for _, weight in self._packed])
+        largest = costs.largest + float(np.abs(packed).sum())
+        if costs.factors.keys() <= set(PACKING_METRICS):
+            decimal = decimal_factor(costs.node, packed, *costs.block, *edges)
+            if decimal is not None and largest * decimal < FINE:
                 return decimal
-        largest = costs.largest
         for name, times in self._paths.items():
             largest += abs(costs.factors[name]) * times.horizon
         largest = min(largest, self._ceiling)
@@ -77,24 +80,32 @@ class Objective:
     def _add_sums(self) -> None:
         model, costs = self._model, self._costs
         for block, weights in enumerate(costs.block):
-            self._slack += self._rounding(weights)
+            self._slack += rounding(weights, self.factor)
             whole = np.round(weights * self.factor).astype(np.int64).tolist()
             self._terms += [(v, c) for v, c in zip(model.x[block], whole, strict=True) if c]
         for number, matrix in enumerate(costs.edge):
             if matrix is not None:
-                self._slack += self._rounding(matrix)
+                self._slack += rounding(matrix, self.factor)
                 self._terms += model.pairs.cost_terms(number, matrix, self.factor)
         hosting = sorted({node for places in model.at for node in places})
         for node in hosting:
             if costs.node[node]:
-                self._slack += self._rounding(costs.node[node : node + 1])
+                self._slack += rounding(costs.node[node : node + 1], self.factor)
                 self._terms.append((model.used(node), round(costs.node[node] * self.factor)))
+        for variable, weight in self._packed:
+            self._slack += rounding(np.array([weight]), self.factor)
+            self._terms.append((variable, round(weight * self.factor)))
 
-    def _rounding(self, amounts: FloatArray) -> float:
-        """The most that rounding changes one of some amounts; the last digits of a float don't count."""
-        scaled = amounts * self.factor
-        change = float(np.abs(np.round(scaled) - scaled).max(initial=0.0))
-        return change if change > 1e-9 * max(1.0, float(np.abs(scaled).max(initial=0.0)) * 1e-3) else 0.0
+    def _packed_terms(self) -> list[tuple[Any, float]]:
+        """What each container in use, and each pair in different containers, adds."""
+        factors, terms = self._costs.factors, []
+        for part in self._model.containers:
+            if "containers_used" in factors:
+                terms += [(used, factors["containers_used"]) for used in part.used]
+            if "container_traffic" in factors:
+                rates = (part.packing.rate * factors["container_traffic"]).tolist()
+                terms += list(zip(part.split, rates, strict=True))
+        return [(variable, min(weight, self._ceiling)) for variable, weight in terms]
 
     def _add_path(self, factor: float, times: PathTimes) -> None:
         """The worst path, in units of the objective, so that no rounding comes between."""

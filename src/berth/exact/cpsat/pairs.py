@@ -63,20 +63,7 @@ class PairVariables:
 
     def conditional(self, first: list[Any], second: list[Any], whole: NDArray[np.int64]) -> Any:
         """A variable that is at least the entry of a matrix at the two blocks' candidates."""
-        cp = self._model.cp
-        variable = cp.new_int_var(int(whole.min()), int(whole.max()), "")
-        for choice, others, rows in ((first, second, whole), (second, first, whole.T)):
-            lowest = rows.min(axis=1)
-            for literal, row, least in zip(choice, rows, lowest.tolist(), strict=True):
-                # Only what is above the row's least entry needs terms: exactly one of `others` is true.
-                raised = row - least
-                over = np.flatnonzero(raised)
-                expression = cp_model.LinearExpr.weighted_sum(
-                    [others[k] for k in over.tolist()], raised[over].tolist()
-                )
-                cp.add(variable >= expression + least).only_enforce_if(literal)
-            cp.add(variable >= cp_model.LinearExpr.weighted_sum(choice, lowest.tolist()))
-        return variable
+        return at_least_entry(self._model.cp, first, second, whole)
 
     def _same_everywhere_apart(self, edge_number: int, whole: NDArray[np.int64]) -> list[tuple[Any, int]]:
         """A cost that is one value wherever the blocks are apart: one literal for each shared node."""
@@ -182,3 +169,22 @@ class PairVariables:
 
 def _bind(make: Callable[[Any], Terms], entries: Any) -> Callable[[], Terms]:
     return lambda: make(entries)
+
+
+def at_least_entry(
+    cp: cp_model.CpModel, first: list[Any], second: list[Any], whole: NDArray[np.int64]
+) -> Any:
+    """A variable that is at least the entry of a matrix at what is chosen in two places."""
+    variable = cp.new_int_var(int(whole.min()), int(whole.max()), "")
+    for choice, others, rows in ((first, second, whole), (second, first, whole.T)):
+        lowest = rows.min(axis=1)
+        for literal, row, least in zip(choice, rows, lowest.tolist(), strict=True):
+            # Only what is above the row's least entry needs terms: exactly one of `others` is true.
+            raised = row - least
+            over = np.flatnonzero(raised)
+            expression = cp_model.LinearExpr.weighted_sum(
+                [others[k] for k in over.tolist()], raised[over].tolist()
+            )
+            cp.add(variable >= expression + least).only_enforce_if(literal)
+        cp.add(variable >= cp_model.LinearExpr.weighted_sum(choice, lowest.tolist()))
+    return variable

@@ -5,17 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.exact.budget import Budget
-from berth.exact.cpsat.model import CpSatModel
 from berth.exact.task import Outcome
 
 IndexArray = NDArray[np.intp]
+
+
+class Choosing(Protocol):
+    """A model whose solutions say what is chosen for each of some items."""
+
+    cp: cp_model.CpModel
+    choices: list[dict[int, Any]]
+    """For each item, its variable by the number of what is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +31,7 @@ class Run:
 
     outcome: Outcome
     nodes: IndexArray | None
-    """The node of each block in the best solution."""
+    """What is chosen for each item in the best solution: for a placement, the node of each block."""
     objective: float
     """The best solution's objective, in whole-number terms."""
     bound: float
@@ -61,24 +68,35 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
 
 
 def run(
-    model: CpSatModel,
+    model: Choosing,
     budget: Budget,
     options: SolverOptions,
     hint: IndexArray | None = None,
     tell: Callable[[float | None, float], None] = lambda objective, bound: None,
 ) -> Run:
     """Solve a model within a budget."""
-    if options.work is not None:
-        budget = budget.part(1.0, most=SECONDS_PER_WORK * options.work)
     model.cp.clear_hints()  # type: ignore[no-untyped-call]
     if hint is not None:
-        for block, node in enumerate(hint.tolist()):
-            if len(model.at[block]) > 1:
-                for place, variable in model.at[block].items():
-                    model.cp.add_hint(variable, place == node)
+        for choice, chosen in zip(model.choices, hint.tolist(), strict=True):
+            if len(choice) > 1:
+                for number, variable in choice.items():
+                    model.cp.add_hint(variable, number == chosen)
+    solver, status = search(model.cp, budget, options, tell)
+    return _result(model, solver, status)
+
+
+def search(
+    model: cp_model.CpModel,
+    budget: Budget,
+    options: SolverOptions,
+    tell: Callable[[float | None, float], None] = lambda objective, bound: None,
+) -> tuple[cp_model.CpSolver, Any]:
+    """Run the solver on any model within a budget; the solver, which has the values, and its status."""
+    if options.work is not None:
+        budget = budget.part(1.0, most=SECONDS_PER_WORK * options.work)
     solver = solver_for(budget, options)
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(solver.solve, model.cp, _Watcher(tell))
+        future = pool.submit(solver.solve, model, _Watcher(tell))
         while not future.done():
             try:
                 wait([future], timeout=0.05)
@@ -86,7 +104,7 @@ def run(
                 budget.stop("interrupted")
             if budget.over:
                 solver.stop_search()
-    return _result(model, solver, future.result())
+    return solver, future.result()
 
 
 def solver_for(budget: Budget, options: SolverOptions) -> cp_model.CpSolver:
@@ -106,15 +124,20 @@ def solver_for(budget: Budget, options: SolverOptions) -> cp_model.CpSolver:
     return solver
 
 
-def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
+def outcome_of(model: cp_model.CpModel, status: Any) -> Outcome:
+    """What a solver's status means."""
     names: dict[Any, Outcome] = {
         cp_model.OPTIMAL: "optimal",
         cp_model.FEASIBLE: "feasible",
         cp_model.INFEASIBLE: "infeasible",
     }
     if status == cp_model.MODEL_INVALID:
-        raise RuntimeError(f"the exact model is invalid: {model.cp.validate()}")
-    outcome = names.get(status, "unknown")
+        raise RuntimeError(f"the exact model is invalid: {model.validate()}")
+    return names.get(status, "unknown")
+
+
+def _result(model: Choosing, solver: cp_model.CpSolver, status: Any) -> Run:
+    outcome = outcome_of(model.cp, status)
     if outcome == "unknown":
         # The solver then names 0 as its bound, whatever the sign of the costs: it is none.
         return Run(outcome, None, np.inf, -np.inf, solver.wall_time)
@@ -122,8 +145,8 @@ def _result(model: CpSatModel, solver: cp_model.CpSolver, status: Any) -> Run:
     if outcome in ("optimal", "feasible"):
         nodes = np.array(
             [
-                next(node for node, variable in places.items() if solver.boolean_value(variable))
-                for places in model.at
+                next(number for number, variable in choice.items() if solver.boolean_value(variable))
+                for choice in model.choices
             ],
             dtype=np.intp,
         )

@@ -32,3 +32,10 @@ def whole_row(amounts: FloatArray, limit: float) -> tuple[list[int], int]:
     rounded = int(np.count_nonzero(np.abs(whole - amounts * factor) > 1e-9))
     most = limit * (1 + TOLERANCE) * factor + 1e-6 + rounded / 2
     return [int(value) for value in whole], int(np.floor(most))
+
+
+def rounding(amounts: FloatArray, factor: float) -> float:
+    """The most units that rounding changes one of some amounts by; the last digits of a float don't count."""
+    scaled = amounts * factor
+    change = float(np.abs(np.round(scaled) - scaled).max(initial=0.0))
+    return change if change > 1e-9 * max(1.0, float(np.abs(scaled).max(initial=0.0)) * 1e-3) else 0.0

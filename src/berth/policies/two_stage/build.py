@@ -11,7 +11,7 @@ from berth.evaluation import Setting
 from berth.model import Containers
 from berth.model.instances import InstanceGraph
 from berth.policies.two_stage.cluster import SLACK, Cluster
-from berth.policies.two_stage.stages import BoolArray, FloatArray, IndexArray, StageOne, StageTwo
+from berth.policies.two_stage.stages import BoolArray, FloatArray, IndexArray, Most, StageOne, StageTwo
 
 
 def requests(setting: Setting) -> list[Request]:
@@ -25,16 +25,30 @@ def requests(setting: Setting) -> list[Request]:
         graph.application_of[graph.pair_sender],
     )
     ends = [np.searchsorted(each, np.arange(len(applications) + 1)).tolist() for each in owners]
+    most = most_of(setting)
     return [
         Request(
             application.name,
             application.containers,
             graph,
+            most,
             *(slice(first[number], first[number + 1]) for first in ends),
         )
         for number, application in enumerate(applications)
         if application.containers is not None
     ]
+
+
+def most_of(setting: Setting) -> Most:
+    """All traffic, and all containers that can be of use: no more than there are instances."""
+    graph = setting.graph
+    instances = np.bincount(graph.application_of, minlength=len(setting.problem.applications)).tolist()
+    containers = sum(
+        min(application.containers.count, instances[number])
+        for number, application in enumerate(setting.problem.applications)
+        if application.containers is not None
+    )
+    return Most(float(np.nansum(graph.pair_rate)), containers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +58,7 @@ class Request:
     name: str
     containers: Containers
     graph: InstanceGraph
+    most: Most
     instances: slice
     operators: slice
     streams: slice
@@ -116,6 +131,7 @@ class Request:
             rate=np.concatenate([rate, rate])[order],
             group=group,
             group_servers=masks & (self._size <= cluster.room(self.resources)).all(axis=1),
+            most=self.most,
         )
 
     def second(self, cluster: Cluster, used: IndexArray, container: IndexArray) -> StageTwo:

@@ -9,6 +9,7 @@ import numpy as np
 
 from berth.exact.budget import Budget
 from berth.policies.two_stage.mcts_case import IndexArray, Packing, case_of
+from berth.policies.two_stage.mcts_polish import polished
 from berth.policies.two_stage.mcts_rollout import advance
 from berth.policies.two_stage.mcts_round import sample_round
 from berth.policies.two_stage.mcts_state import new_state
@@ -40,6 +41,8 @@ class Found:
     """The bin of every item by the decisions round by round; None: they ended in a dead end."""
     best_leaf: IndexArray | None
     """The best of all maps that were seen; None: all roll-outs were dead ends."""
+    polished: IndexArray | None
+    """The best of what local steps make of such maps; None: not asked for, or no map was seen."""
     rounds: int
     figures: dict[str, Any]
     """Nodes, roll-outs and dead ends."""
@@ -55,9 +58,14 @@ def search(
     exploration: float,
     symmetry: bool,
     printed: bool,
+    polish: bool,
     budget: Budget,
 ) -> Found:
-    """Decide one item after another, each after so many samples; the tree is kept between the rounds."""
+    """Decide one item after another, each after so many samples; the tree is kept between the rounds.
+
+    With `polish`, local steps start from the best map of the first round, the best of all and the committed
+    one. The tree doesn't hear of it.
+    """
     case, kind = case_of(packing, symmetry, near=not printed)
     items, bins = len(kind), len(case.room)
     bound = packing.bound or 1.0
@@ -75,6 +83,7 @@ def search(
     root, state = new_state(case, seed), new_state(case, seed)
     tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
     at_once = max(1, STEPS_AT_ONCE // (items * bins * len(case.members)))
+    early: IndexArray | None = None
     node, rounds = 0, 0
     while rounds < items and not (rounds and budget.over):
         left = samples
@@ -82,6 +91,8 @@ def search(
             part = rules._replace(samples=min(left, at_once))
             done = sample_round(case, root, state, tree, part, node)
             left = left - done if done == part.samples else 0
+        if early is None and tree.best[0, 0] >= 0:
+            early = _bins(tree.best, kind)
         node = int(best_child(tree, rules, node))
         if node < 0:
             break
@@ -89,7 +100,19 @@ def search(
         rounds += 1
     leaf = None if tree.best[0, 0] < 0 else _bins(tree.best, kind)
     committed = _bins(root.path, kind) if rounds == items else None
-    return Found(committed, leaf, rounds, _figures(tree), rounds < items and node >= 0)
+    starts = [bins for bins in (early, leaf, committed) if bins is not None] if polish else []
+    better = _best_polished(packing, starts)
+    return Found(committed, leaf, better, rounds, _figures(tree), rounds < items and node >= 0)
+
+
+def _best_polished(packing: Packing, maps: list[IndexArray]) -> IndexArray | None:
+    """The best of what local steps make of these maps."""
+    best: IndexArray | None = None
+    for bins in {bins.tobytes(): bins for bins in maps}.values():
+        found = polished(packing, bins)
+        if best is None or packing.better(found, best):
+            best = found
+    return best
 
 
 def _figures(tree: Tree) -> dict[str, Any]:

@@ -21,6 +21,8 @@ BoolArray = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 WORD = 64
+EQUAL = 1e-12
+"""Costs that differ by less than this share of the bound are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,12 @@ class Packing:
         """What decides between maps of the same cost: traffic and bins, both as shares of their most."""
         return self._crossing(bins) / (self.farthest or 1.0) + len(np.unique(bins)) / len(self.room)
 
+    def better(self, one: IndexArray, other: IndexArray) -> bool:
+        """Whether a map costs less than another one or, at the same cost, has less of what doesn't count."""
+        difference, margin = self.cost(one) - self.cost(other), EQUAL * self.bound
+        same = abs(difference) <= margin
+        return difference < -margin or (same and self.rest(one) < self.rest(other) * (1.0 - EQUAL))
+
     def _crossing(self, bins: IndexArray) -> float:
         distance = self.distance[np.ix_(bins, bins)]
         return float((self.traffic * np.where(self.traffic > 0, distance, 0.0)).sum())
@@ -78,7 +86,7 @@ class Case(NamedTuple):
     members: IndexArray
     """How many items of each kind there are."""
     need: FloatArray
-    """[kinds, resources]."""
+    """[resources, kinds]."""
     room: FloatArray
     traffic: FloatArray
     """[kinds, kinds], from an item of one kind to one of the other."""
@@ -135,7 +143,7 @@ def case_of(packing: Packing, symmetry: bool, near: bool = True) -> tuple[Case, 
     exchanged = (packing.traffic + packing.traffic.T).sum(axis=1)
     case = Case(
         np.bincount(kind, minlength=len(kinds)).astype(np.intp),
-        np.ascontiguousarray(packing.demand[first], dtype=np.float64),
+        np.ascontiguousarray(packing.demand[first].T, dtype=np.float64),
         np.ascontiguousarray(packing.room, dtype=np.float64),
         np.ascontiguousarray(traffic),
         np.ascontiguousarray(traffic + traffic.T),

@@ -14,7 +14,6 @@ from berth.policies.two_stage.mcts_state import (
     Statuses,
     below,
     change,
-    status_of,
 )
 from berth.space.compiled import compiled
 
@@ -50,8 +49,8 @@ def advance(case: Case, state: State, kind: int, place: int) -> None:
                 change(state.status, state.counts, state.fits, state.numbers, other, kind, NO)
             # nothing of it is left that could be without a bin
             state.numbers[HOPELESS] -= 1
-        for resource in range(case.need.shape[1]):
-            state.room[place, resource] -= case.need[kind, resource]
+        for resource in range(len(case.need)):
+            state.room[place, resource] -= case.need[resource, kind]
         for other in range(kinds):
             state.score[place, other] += case.both[kind, other]
         for word in range(words):
@@ -70,11 +69,37 @@ def advance(case: Case, state: State, kind: int, place: int) -> None:
                 looked = case.following[place]
         while looked >= 0:
             full = len(case.share) > 0 and state.fullness[looked] > 0.0
+            now = state.now
             for other in range(kinds):
-                if state.left[other] > 0:
-                    now = status_of(case, state, other, looked, full)
-                    if now != state.status[looked, other]:
-                        change(state.status, state.counts, state.fits, state.numbers, looked, other, now)
+                now[other] = case.allowed[looked, other] & (state.left[other] > 0)
+            for resource in range(len(case.need)):
+                free = state.room[looked, resource]
+                for other in range(kinds):
+                    now[other] &= case.need[resource, other] <= free
+            if words > 0:
+                for other in range(kinds):
+                    common = False
+                    for word in range(words):
+                        common |= state.hosts[looked, word] & case.hosts[other, word] != 0
+                    now[other] &= common
+            for other in range(kinds):
+                now[other] *= 1 + (full | (state.score[looked, other] > 0.0))
+            # as `change` does for one kind, without a branch for all of them
+            plain, preferred, hopeless = 0, 0, 0
+            for other in range(kinds):
+                was, new = state.status[looked, other], now[other]
+                before = state.fits[other]
+                after = before + (new != NO) - (was != NO)
+                state.fits[other] = after
+                hopeless += (after == 0) & (before == 1)
+                hopeless -= (after == 1) & (before == 0)
+                plain += (new == PLAIN) - (was == PLAIN)
+                preferred += (new == PREFERRED) - (was == PREFERRED)
+                state.status[looked, other] = new
+            for row in (looked, len(state.used)):
+                state.counts[row, PLAIN - 1] += plain
+                state.counts[row, PREFERRED - 1] += preferred
+            state.numbers[HOPELESS] += hopeless
             looked = place if looked != place else -1
         going = rolls and state.numbers[PLACED] < items and state.numbers[HOPELESS] == 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from berth.policies.two_stage.mcts_case import Case, FloatArray, IndexArray
+from berth.policies.two_stage.mcts_case import EQUAL, Case, FloatArray, IndexArray
 from berth.policies.two_stage.mcts_rollout import ROLL_OUT, advance, crossing_of
 from berth.policies.two_stage.mcts_state import HOPELESS, OPENED, PLACED, PLAIN, PREFERRED, State, restore
 from berth.policies.two_stage.mcts_tree import (
@@ -20,8 +20,6 @@ from berth.policies.two_stage.mcts_tree import (
 from berth.space.compiled import compiled
 
 SMALLEST = 1e-300
-EQUAL = 1e-12
-"""Costs that differ by less than this share of the bound are equal."""
 
 
 @compiled

@@ -47,30 +47,38 @@ class State(NamedTuple):
     """[items, 2]: kind and bin of every item in the order of placement."""
     random: Words
     """[the state of chance]."""
+    now: Statuses
+    """[kinds]: the row of `status` that is being looked at."""
 
 
 def new_state(case: Case, seed: int) -> State:
     """The empty map."""
     kinds, bins, items = len(case.members), len(case.room), int(case.members.sum())
-    state = State(
-        np.zeros(3, dtype=np.intp),
+    words = case.hosts.shape[1]
+    may = case.allowed & (case.room[:, None, :] >= case.need.T).all(axis=2) & ~case.waiting[:, None]
+    if words:
+        may &= case.hosts.any(axis=1)
+    full = case.fullness > 0.0 if len(case.share) else np.zeros(bins, dtype=bool)
+    status = np.where(may, np.where(full, PREFERRED, PLAIN)[:, None], NO).astype(np.int8)
+    counts = np.stack([(status == PLAIN).sum(axis=1), (status == PREFERRED).sum(axis=1)], axis=1)
+    fits = may.sum(axis=0).astype(np.intp)
+    return State(
+        np.array([0, 0, (fits == 0).sum()], dtype=np.intp),
         case.members.copy(),
         case.room.copy(),
         np.zeros((bins, kinds)),
-        np.zeros((bins, kinds), dtype=np.int8),
-        np.full((bins, case.hosts.shape[1]), np.iinfo(np.uint64).max, dtype=np.uint64),
+        status,
+        np.full((bins, words), np.iinfo(np.uint64).max, dtype=np.uint64),
         np.zeros(bins, dtype=np.intp),
-        np.zeros(kinds, dtype=np.intp),
-        np.zeros((bins + 1, 2), dtype=np.intp),
+        fits,
+        np.concatenate([counts, counts.sum(axis=0, keepdims=True)]).astype(np.intp),
         case.fullness.copy(),
         np.zeros((bins if len(case.share) else 0, kinds)),
         np.zeros(1),
         np.zeros((items, 2), dtype=np.intp),
         np.array([seed], dtype=np.uint64),
+        np.zeros(kinds, dtype=np.int8),
     )
-    state.numbers[HOPELESS] = kinds
-    look_at_all(case, state)
-    return state
 
 
 @compiled
@@ -144,28 +152,3 @@ def change(
         if fits[kind] == 1:
             numbers[HOPELESS] -= 1
     status[place, kind] = now
-
-
-@compiled
-def status_of(case: Case, state: State, kind: int, place: int, full: bool) -> int:
-    """Whether a kind may go into a bin, and is preferred there."""
-    words = case.hosts.shape[1]
-    fits = case.allowed[place, kind]
-    for resource in range(case.need.shape[1]):
-        fits &= case.need[kind, resource] <= state.room[place, resource]
-    common = words == 0
-    for word in range(words):
-        common |= state.hosts[place, word] & case.hosts[kind, word] != 0
-    preferred = full | (state.score[place, kind] > 0.0)
-    return int(fits & common) * (1 + int(preferred))
-
-
-@compiled
-def look_at_all(case: Case, state: State) -> None:
-    """Find out who may go into which bin."""
-    for place in range(len(state.used)):
-        full = len(case.share) > 0 and state.fullness[place] > 0.0
-        if not case.waiting[place]:
-            for kind in range(len(case.members)):
-                now = status_of(case, state, kind, place, full)
-                change(state.status, state.counts, state.fits, state.numbers, place, kind, now)

@@ -7,28 +7,39 @@ from typing import Any, Literal
 
 import numpy as np
 
+from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import Packing
-from berth.policies.two_stage.mcts_round import EQUAL
-from berth.policies.two_stage.parameters import TwoStageParameters
-from berth.policies.two_stage.stages import Assigned, IndexArray, StageOne, StageTwo, Stuck
+from berth.policies.two_stage.parameters import SecondStageName, TwoStageParameters
+from berth.policies.two_stage.stages import Assigned, Most, StageOne, StageTwo, Stuck
+
+COUNTED = ("container_traffic", "containers_used")
+"""What the first stage minimises, by `alpha` and 1 - `alpha`."""
 
 
 @dataclass(frozen=True)
 class MipsParameters(TwoStageParameters):
     """What users may set."""
 
-    second_stage: Literal["best-fit", "mips"] = field(
+    second_stage: SecondStageName = field(
         default="mips", metadata={"help": "how containers get onto servers"}
     )
     alpha: float = field(
         default=0.5,
         metadata={"help": "the first stage minimises alpha x traffic + (1 - alpha) x containers used"},
     )
+    scale: Literal["normalised", "raw"] = field(
+        default="normalised",
+        metadata={"help": "both as shares of their most, or as they are; mode=paper: always as they are"},
+    )
     symmetry: bool = field(
         default=True,
         metadata={"help": "instances, containers, servers that are alike are one choice"},
+    )
+    polish: bool = field(
+        default=True,
+        metadata={"help": "local steps from the best maps seen; mode=paper: never"},
     )
 
     def __post_init__(self) -> None:
@@ -36,36 +47,58 @@ class MipsParameters(TwoStageParameters):
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha: {self.alpha} is not from 0 (fewest containers) to 1 (least traffic)")
 
+    def goal(self, most: Most) -> Goal:
+        """What the first stage minimises, for all applications together."""
+        weights = zip(COUNTED, (self.alpha, 1.0 - self.alpha), strict=True)
+        counted = {name: weight for name, weight in weights if weight > 0}
+        if self.scale == "raw" or self.mode == "paper" or len(counted) == 1:
+            return Goal(counted, scale="raw")
+        bounds = zip(COUNTED, ((0.0, most.traffic), (0.0, float(most.containers))), strict=True)
+        return Goal(counted, bounds=dict(bounds))
+
 
 def first_stage(
     stage: StageOne, generator: np.random.Generator, parameters: MipsParameters, budget: Budget
 ) -> Assigned | Stuck:
     """Instances into containers: alpha x cross-container traffic + (1 - alpha) x containers used."""
+    packing = instances_packing(stage, parameters)
+    return _answer(packing, generator, parameters, budget, f"the instances into {stage.count} container(s)")
+
+
+def instances_packing(stage: StageOne, parameters: MipsParameters) -> Packing:
+    """The first stage as items and bins."""
     size, count = len(stage.names), len(stage.room)
     traffic = np.zeros((size, size))
     ends = np.repeat(np.arange(size), np.diff(stage.start))
     # every pair is there from both its ends, so that half of it at each end is all of it
     np.add.at(traffic, (ends, stage.neighbour), stage.rate / 2.0)
     np.fill_diagonal(traffic, 0.0)
+    goal = parameters.goal(stage.most)
+    per_unit = {name: goal.coefficient(name) if name in goal.weights else 0.0 for name in COUNTED}
     several = len(stage.group_servers) > 1
-    packing = Packing(
+    return Packing(
         demand=stage.demand,
         room=stage.room,
         traffic=traffic,
         distance=1.0 - np.eye(count),
         allowed=np.ones((size, count), dtype=bool),
         hosts=stage.group_servers[stage.group] if several else np.zeros((size, 0), dtype=bool),
-        per_traffic=parameters.alpha,
-        per_bin=1.0 - parameters.alpha,
+        per_traffic=per_unit["container_traffic"],
+        per_bin=per_unit["containers_used"],
     )
-    return _answer(packing, generator, parameters, budget, f"the instances into {stage.count} container(s)")
 
 
 def second_stage(
     stage: StageTwo, generator: np.random.Generator, parameters: TwoStageParameters, budget: Budget
 ) -> Assigned | Stuck:
     """Containers onto servers: traffic x link cost."""
-    packing = Packing(
+    packing = containers_packing(stage)
+    return _answer(packing, generator, parameters, budget, f"the containers onto {len(stage.room)} server(s)")
+
+
+def containers_packing(stage: StageTwo) -> Packing:
+    """The second stage as items and bins."""
+    return Packing(
         demand=stage.size,
         room=stage.room,
         traffic=stage.traffic,
@@ -74,7 +107,6 @@ def second_stage(
         hosts=np.zeros((len(stage.names), 0), dtype=bool),
         capacity=stage.capacity,
     )
-    return _answer(packing, generator, parameters, budget, f"the containers onto {len(stage.room)} server(s)")
 
 
 def _answer(
@@ -92,9 +124,10 @@ def _answer(
         exploration=parameters.exploration,
         symmetry=getattr(parameters, "symmetry", True),
         printed=printed,
+        polish=not printed and getattr(parameters, "polish", True),
         budget=budget,
     )
-    plans = [("committed", found.committed), ("best_leaf", found.best_leaf)]
+    plans = [("committed", found.committed), ("best_leaf", found.best_leaf), ("polished", found.polished)]
     known = {name: bins for name, bins in plans if bins is not None}
     costs = {name: packing.cost(bins) for name, bins in known.items()}
     # the printed form keeps no map but that of its decisions
@@ -103,16 +136,9 @@ def _answer(
         return Stuck(_reason(found, printed, what, costs))
     taken = choices[0]
     for name in choices[1:]:
-        if _better(packing, known[name], known[taken]):
+        if packing.better(known[name], known[taken]):
             taken = name
     return Assigned(known[taken], _trace(found, taken, costs))
-
-
-def _better(packing: Packing, one: IndexArray, other: IndexArray) -> bool:
-    """Whether a map costs less than another one or, at the same cost, has less of what doesn't count."""
-    difference, margin = packing.cost(one) - packing.cost(other), EQUAL * packing.bound
-    same = abs(difference) <= margin
-    return difference < -margin or (same and packing.rest(one) < packing.rest(other) * (1.0 - EQUAL))
 
 
 def _trace(found: Found, taken: str, costs: dict[str, float]) -> dict[str, Any]:

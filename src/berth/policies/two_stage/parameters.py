@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from math import isfinite, sqrt
 from typing import Literal
 
+SecondStageName = Literal["best-fit", "exact", "mips"]
+
 
 @dataclass(frozen=True)
 class TwoStageParameters:
     """The second stage's own; any first stage goes with it."""
 
-    second_stage: Literal["best-fit", "mips"] = field(
+    second_stage: SecondStageName = field(
         default="best-fit", metadata={"help": "how containers get onto servers"}
     )
     limit: Literal["all", "nomad"] = field(

@@ -19,6 +19,7 @@ class Entry:
 
 
 FIRST_STAGES = {
+    "exact": Entry("exact:first_stage", needs_rates=True),
     "ffd": Entry("ffd:first_fit", needs_rates=False),
     "mips": Entry("mips:first_stage", needs_rates=True),
     "r-heron": Entry("r_heron:nearest", needs_rates=True),
@@ -26,6 +27,7 @@ FIRST_STAGES = {
 }
 SECOND_STAGES = {
     "best-fit": Entry("best_fit:best_fit", needs_rates=False),
+    "exact": Entry("exact:second_stage", needs_rates=True),
     "mips": Entry("mips:second_stage", needs_rates=True),
 }
 

@@ -15,10 +15,11 @@ from berth.model import BadInput, Plan
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import Answer, Task
+from berth.policies.two_stage.both import Failed, both_stages
 from berth.policies.two_stage.build import requests
 from berth.policies.two_stage.cluster import Cluster
-from berth.policies.two_stage.registry import FIRST_STAGES, SECOND_STAGES, first_stage, second_stage
-from berth.policies.two_stage.stages import IndexArray, Stuck
+from berth.policies.two_stage.registry import FIRST_STAGES, SECOND_STAGES
+from berth.policies.two_stage.stages import IndexArray
 
 FIGURES = {"T": "container_traffic", "U": "containers_used", "W": "communication_cost"}
 """The paper's letters for what the two stages minimise, and the judge's metrics."""
@@ -42,29 +43,23 @@ def two_stages(task: Task, policy: str, first: str, goal: Goal) -> Answer:
         raise BadInput(mistakes)
     cluster = Cluster(task.setting)
     generator = generator_for(task.seed)
-    into, onto = first_stage(first), second_stage(parameters.second_stage)
     nodes = np.full(len(task.setting.graph), -1, dtype=np.intp)
     containers: dict[str, str] = {}
     traces: dict[str, Any] = {}
-    for request in requests(task.setting):
+    waiting = requests(task.setting)
+    for number, request in enumerate(waiting):
         task.progress(None, None, request.name)
-        stage_one = request.first(cluster)
-        packed = into(stage_one, generator, parameters, task.budget)
-        if isinstance(packed, Stuck):
-            return Answer("unknown", goal=goal, reason=f"first stage, {first}: {packed.reason}")
-        used, container = np.unique(packed.bins, return_inverse=True)
-        stage_two = request.second(cluster, used, container)
-        placed = onto(stage_two, generator, parameters, task.budget)
-        if isinstance(placed, Stuck):
-            reason = f"second stage, {parameters.second_stage}: {placed.reason}"
-            return Answer("unknown", goal=goal, reason=reason)
-        cluster.take(stage_two, placed.bins)
-        nodes[request.instances] = cluster.servers[placed.bins][container]
-        names = (stage_two.names[number] for number in container.tolist())
-        containers |= zip(stage_one.names, names, strict=True)
-        told = {"first": dict(packed.trace), "second": dict(placed.trace)}
-        if any(told.values()):
-            traces[request.name] = {stage: told[stage] for stage in told if told[stage]}
+        budget = task.budget.part(1.0 / (len(waiting) - number))
+        found = both_stages(request, cluster, first, generator, parameters, budget)
+        if found.trace:
+            traces[request.name] = found.trace
+        if isinstance(found, Failed):
+            told = {"applications": traces} if traces else {}
+            return Answer("unknown", goal=goal, reason=found.reason, trace=told)
+        cluster.take(found.stage, found.servers)
+        nodes[request.instances] = cluster.servers[found.servers][found.container]
+        names = (found.stage.names[number] for number in found.container.tolist())
+        containers |= zip(task.setting.graph.names[request.instances], names, strict=True)
     trace = {
         "first_stage": first,
         "second_stage": parameters.second_stage,

@@ -33,20 +33,36 @@ class Assigned:
     trace: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Most:
+    """What all applications together can come to: to add up traffic and containers on one scale."""
+
+    traffic: float
+    """Everything that instances exchange, in bytes per second."""
+    containers: int
+    """Every container that can be of use."""
+
+
 @dataclass(frozen=True, eq=False)
-class StageOne:
-    """The instances of one application and the containers they go into."""
+class Stage:
+    """Items that go into bins: instances into containers, or containers onto servers."""
 
     application: str
     names: tuple[str, ...]
-    """Of the instances."""
+    """Of the items."""
     resources: tuple[str, ...]
+    capacity: FloatArray
+    """[bins, R] of every container that can be of use; what every server has in all, less the headroom."""
+    room: FloatArray
+    """[bins, R] what is left, with the judge's tolerance: an item fits where it needs no more than this."""
+
+
+@dataclass(frozen=True, eq=False)
+class StageOne(Stage):
+    """The instances of one application and the containers they go into."""
+
     demand: FloatArray
     """[n, R] of every instance."""
-    capacity: FloatArray
-    """[C, R] of every container that can be of use."""
-    room: FloatArray
-    """[C, R] the capacity with the judge's tolerance: an instance fits where its demand is not above it."""
     count: int
     """How many containers there are; C is this or n, whichever is less, as all are alike."""
     component: IndexArray
@@ -62,6 +78,8 @@ class StageOne:
     """[n] instances of one group may run on the same servers."""
     group_servers: BoolArray
     """[g, s] servers that may host a group's instances and have room for a container."""
+    most: Most
+    """Of the whole problem."""
 
     @cached_property
     def total_traffic(self) -> float:
@@ -76,19 +94,11 @@ class StageOne:
 
 
 @dataclass(frozen=True, eq=False)
-class StageTwo:
+class StageTwo(Stage):
     """The containers of one application that are not empty, and the servers with what is left of them."""
 
-    application: str
-    names: tuple[str, ...]
-    """Of the containers."""
-    resources: tuple[str, ...]
     size: FloatArray
     """[m, R] what every container takes, however full it is."""
-    capacity: FloatArray
-    """[s, R] what every server has in all, less the headroom."""
-    room: FloatArray
-    """[s, R] what is left, with the judge's tolerance: a container fits where its size is not above it."""
     traffic: FloatArray
     """[m, m] bytes per second from one container to another; 0 on the diagonal and where nobody knows."""
     allowed: BoolArray

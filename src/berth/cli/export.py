@@ -1,0 +1,135 @@
+"""`berth export`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from berth.cli.arguments import PlanFiles, ProblemFile
+from berth.cli.exit_codes import BROKEN
+from berth.cli.output import err
+from berth.connectors import JobOptions, Request, System, exported, load_any, write_all
+from berth.connectors.nomad import DATACENTERS, HERON_IMAGE, NODE_NAME, WITH_IMAGES
+from berth.evaluation import evaluate
+from berth.files import load
+from berth.model import BadInput
+
+EPILOG = """Examples:
+
+  berth export problem.yaml plan.json --to heron --to nomad --out deploy
+
+  berth export problem.yaml plan.json --to nomad --application words --out words.json
+
+  berth evaluate problem.yaml deploy
+
+What is written can be read back by 'berth evaluate', 'show' and 'diff'. A plan that breaks constraints is
+not exported (exit code 5) unless --force is given.
+"""
+
+MOST_MHZ = 1e6
+
+
+def export(
+    problem: ProblemFile,
+    plan: PlanFiles,
+    to: Annotated[
+        list[System],
+        typer.Option(help="A packing plan of Heron's, or a job of Nomad's. Can be repeated."),
+    ],
+    target: Annotated[
+        Path,
+        typer.Option(
+            "--out", help="The file; or the folder, where there are several files.", metavar="FILE|DIR"
+        ),
+    ],
+    application: Annotated[
+        str | None, typer.Option(help="Only this application. Default: all.", metavar="NAME")
+    ] = None,
+    memory_unit: Annotated[
+        Literal["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"],
+        typer.Option(help="What the problem counts memory and disk in."),
+    ] = "B",
+    mhz_per_core: Annotated[
+        float | None,
+        typer.Option(help="Nomad: ask for MHz, so many for a cpu. Default: whole cores.", metavar="MHZ"),
+    ] = None,
+    driver: Annotated[str, typer.Option(help="Nomad: the tasks' driver.", metavar="NAME")] = "docker",
+    image: Annotated[
+        str | None,
+        typer.Option(help=f"Nomad: the image for docker or podman. Default: {HERON_IMAGE}.", metavar="IMAGE"),
+    ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            help="Nomad: what a task runs by /bin/sh. Default: what the image starts.", metavar="COMMAND"
+        ),
+    ] = None,
+    datacenter: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Nomad: where the servers are. Can be repeated. Default: anywhere.", metavar="NAME"
+        ),
+    ] = None,
+    node_attribute: Annotated[
+        str, typer.Option(help="Nomad: what of a client equals a node's name.", metavar="ATTRIBUTE")
+    ] = NODE_NAME,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also a plan that breaks constraints or is incomplete.")
+    ] = False,
+) -> None:
+    """Write a plan in the format of another system: one file for each application."""
+    options = JobOptions(
+        driver=driver,
+        image=_image(driver, image, command, nomad=System.NOMAD in to),
+        command=command,
+        datacenters=tuple(datacenter or DATACENTERS),
+        node_attribute=_attribute(node_attribute),
+        mhz_per_core=_mhz(mhz_per_core),
+    )
+    loaded = load(problem)
+    chosen = load_any(loaded, plan).plan
+    broken = evaluate(loaded, chosen).violations
+    for line in broken:
+        err.print(line, markup=False, soft_wrap=True)
+    if broken and not force:
+        err.print(f"not exported: it breaks {len(broken)} constraints (--force: export it all the same)")
+        raise typer.Exit(BROKEN)
+    request = Request(tuple(dict.fromkeys(to)), application, memory_unit, options)
+    documents = exported(loaded, chosen, request)
+    for line in dict.fromkeys(line for written in documents.values() for line in written.warnings):
+        err.print(f"warning: {line}", markup=False, soft_wrap=True)
+    for file in write_all(documents, target):
+        err.print(f"written to {file}", markup=False, soft_wrap=True)
+
+
+def _image(driver: str, image: str | None, command: str | None, nomad: bool) -> str:
+    """The image to start; drivers without one need a command."""
+    if not driver:
+        raise BadInput(["--driver: is empty; Nomad's usual ones are docker, exec and raw_exec"])
+    if image is not None and driver not in WITH_IMAGES:
+        raise BadInput([f"--image {image}: the driver {driver!r} starts no image; leave it out"])
+    if nomad and command is None and driver not in WITH_IMAGES:
+        raise BadInput([f"--command: is needed with the driver {driver!r}: what does a task run?"])
+    return HERON_IMAGE if image is None else image
+
+
+def _attribute(given: str) -> str:
+    """The attribute's name, whether or not it is written as Nomad's constraints have it."""
+    name = given.removeprefix("${").removesuffix("}")
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise BadInput([f"--node-attribute {given}: expected a name such as {NODE_NAME} or meta.rack"])
+    return name
+
+
+def _mhz(given: float | None) -> float | None:
+    if given is not None and not 1 <= given <= MOST_MHZ:
+        raise BadInput([f"--mhz-per-core {given:g}: expected 1 to {MOST_MHZ:,.0f}"])
+    return given
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG)(export)

@@ -1,0 +1,181 @@
+"""`berth generate`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from berth.cli.arguments import settings_from
+from berth.cli.output import err, out, print_json
+from berth.files import check_writable, problem_from, write_text
+from berth.files.document import LARGEST_BYTES, read_document
+from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
+from berth.files.problem_document import problem_document
+from berth.files.problem_file import network_from
+from berth.files.with_coordinates import document_text
+from berth.generators import GENERATORS, Delays, find_generator, generate_with
+from berth.model import BadInput, Network
+from berth.model.parameters import described
+
+EPILOG = """Examples:
+
+  berth generate --list
+
+  berth generate forest --list
+
+  berth generate forest --set processors=10 --seed 7 --out forest.yaml
+
+  berth generate forest --count 100 --out problems/
+
+  berth generate stream-tree --network round-trips.csv --set nodes=50 --out tree.json
+
+The same kind, parameters and seed give the same problem.
+"""
+MOST_FILES = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """What to make, but for the seed."""
+
+    kind: str
+    parameters: dict[str, str]
+    network: Network | Delays | None
+
+    def text(self, seed: int, file: Path) -> str:
+        """A problem as the content of a file, checked as whoever reads it will."""
+        document = problem_document(generate_with(self.kind, seed, self.network, self.parameters))
+        text = document_text(document, file)
+        if len(text) > LARGEST_BYTES:
+            size, most = len(text) >> 20, LARGEST_BYTES >> 20
+            raise BadInput([f"--set: a problem of {size} MiB; at most {most} can be read: ask for less"])
+        problem_from(document)
+        return text
+
+
+def generate(
+    kind: Annotated[
+        str | None, typer.Argument(help="What to make; --list has them all.", metavar="KIND")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter of the kind. Can be repeated.", metavar="KEY=VALUE"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same problem.", metavar="N")] = 0,
+    count: Annotated[
+        int | None,
+        typer.Option(help="Make so many, of the seeds N, N+1, ...: files in the folder --out.", metavar="N"),
+    ] = None,
+    target: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="A file (YAML if it ends so, or else JSON), or the folder for --count. "
+            "Without it, one problem is printed.",
+            metavar="PATH",
+        ),
+    ] = None,
+    network_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--network",
+            help="Place on this network: a problem file's, or a matrix of round trips in ms (CSV, TSV, .gz).",
+            metavar="FILE",
+        ),
+    ] = None,
+    as_yaml: Annotated[
+        bool, typer.Option("--yaml", help="YAML instead of JSON, where no file's name says which.")
+    ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List the kinds, or with KIND its parameters, and stop.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON.")] = False,
+) -> None:
+    """Make problem files by the recipes of the papers' experiments."""
+    if listed:
+        _list([kind] if kind else list(GENERATORS), as_json, with_parameters=kind is not None)
+        return
+    if kind is None:
+        raise BadInput([f"KIND: is needed, one of {', '.join(GENERATORS)}"])
+    find_generator(kind)
+    recipe = _Recipe(kind, settings_from(settings), _network(network_file))
+    suffix = ".yaml" if as_yaml else ".json"
+    if count is None and (target is None or not target.is_dir()):
+        if target is not None:
+            check_writable(target)
+        text = recipe.text(seed, target or Path(f"printed{suffix}"))
+        if target is None:
+            typer.echo(text, nl=False)
+            return
+        write_text(target, text)
+        err.print(f"problem written to {target}", markup=False, soft_wrap=True)
+        return
+    folder = _folder(target, count)
+    for number in range(seed, seed + (count or 1)):
+        file = folder / f"{kind}-{number}{suffix}"
+        write_text(file, recipe.text(number, file))
+    some = "1 problem" if count in (None, 1) else f"{count:,} problems"
+    err.print(f"{some} written to {folder}", markup=False, soft_wrap=True)
+
+
+def _network(file: Path | None) -> Network | Delays | None:
+    """What a file says of the network."""
+    if file is None:
+        return None
+    if is_matrix_file(file):
+        return Delays(*read_latency_matrix(file))
+    return network_from(read_document(file))
+
+
+def _folder(target: Path | None, count: int | None) -> Path:
+    """Where many files go; made if it isn't there."""
+    if count is not None and not 1 <= count <= MOST_FILES:
+        raise BadInput([f"--count: {count} is not between 1 and {MOST_FILES:,}"])
+    if target is None:
+        raise BadInput(["--count: needs a folder (--out DIR)"])
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput([f"{target}: no folder: {(error.strerror or str(error)).lower()}"]) from None
+    return target
+
+
+def _list(kinds: list[str], as_json: bool, with_parameters: bool) -> None:
+    found = [find_generator(kind) for kind in kinds]
+    if as_json:
+        print_json([_described(generator.about, generator.parameters) for generator in found])
+        return
+    for generator in found:
+        about = generator.about
+        out.print(f"[bold]{escape(about.name)}[/]")
+        for label, text in (("paper", about.paper), ("makes", about.makes)):
+            out.print(f"  {label:10} {escape(text)}", soft_wrap=True)
+        if with_parameters:
+            for item in described(generator.parameters):
+                line = f"  --set {item['name']}={_shown(item['default'])}"
+                out.print(f"{escape(line):36} [dim]{escape(item['help'])}[/]", soft_wrap=True)
+    if not with_parameters:
+        out.print("\nberth generate KIND --list has a kind's parameters", soft_wrap=True)
+
+
+def _described(about: Any, parameters: type) -> dict[str, Any]:
+    return {
+        "name": about.name,
+        "paper": about.paper,
+        "makes": about.makes,
+        "parameters": described(parameters),
+    }
+
+
+def _shown(default: Any) -> str:
+    return "none" if default is None else json.dumps(default) if isinstance(default, bool) else str(default)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG)(generate)

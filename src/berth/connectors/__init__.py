@@ -1,0 +1,17 @@
+"""Other systems' formats, in and out."""
+
+from berth.connectors.export import Request, System, exported, write_all
+from berth.connectors.first_stage import evaluate_packing
+from berth.connectors.load import Loaded, load_any
+from berth.connectors.nomad import JobOptions
+
+__all__ = [
+    "JobOptions",
+    "Loaded",
+    "Request",
+    "System",
+    "evaluate_packing",
+    "exported",
+    "load_any",
+    "write_all",
+]

@@ -1,0 +1,90 @@
+"""Plans from files of any known format, recognised by what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from berth.connectors.heron_reader import is_packing_plan, packed_shares
+from berth.connectors.nomad_reader import ReadJob, is_job, read_job
+from berth.connectors.shares import Share, plan_of
+from berth.files import plan_from
+from berth.files.document import read_document
+from berth.model import BadInput, Plan, Problem
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A plan, and whether its files could say where anything runs."""
+
+    plan: Plan
+    has_servers: bool = True
+
+
+def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
+    """Read a plan: one of berth's, or packing plans of Heron and jobs of Nomad that together are one.
+
+    Args:
+        problem: what the plan is for; None: only berth's own files can be read.
+        paths: files, or folders whose `*.json` are meant.
+
+    Raises:
+        BadInput: a file can't be read, isn't of a known format, or names what the problem doesn't have.
+    """
+    files = [file for path in paths for file in _files(path)]
+    documents = [read_document(file) for file in files]
+    foreign = [is_packing_plan(document) or is_job(document) for document in documents]
+    if len(files) == 1 and not foreign[0]:
+        return Loaded(plan_from(documents[0]))
+    if problem is None:
+        raise BadInput([f"{files[0]}: a plan of another system's can only be read with its problem"])
+    prefixes = [f"{file}: " if len(files) > 1 else "" for file in files]
+    mistakes = [
+        f"{file}: neither a packing plan of Heron's nor a job of Nomad's; a plan of berth's stands alone"
+        for file, known in zip(files, foreign, strict=True)
+        if not known
+    ]
+    if mistakes:
+        raise BadInput(mistakes)
+    return _together(problem, list(zip(prefixes, documents, strict=True)))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.json"))
+    if not found:
+        raise BadInput([f"{path}: no *.json in this folder"])
+    return found
+
+
+def _together(problem: Problem, documents: list[tuple[str, Any]]) -> Loaded:
+    packed: list[Share] = []
+    jobs: list[ReadJob] = []
+    mistakes: list[str] = []
+    for prefix, document in documents:
+        try:
+            if is_job(document):
+                jobs.append(read_job(problem, document, prefix))
+            else:
+                packed += packed_shares(problem, document, prefix)
+        except BadInput as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise BadInput(mistakes)
+    plan = plan_of(problem, packed, [share for job in jobs for share in job.shares])
+    return Loaded(_with_more(plan, [job.more for job in jobs]), has_servers=bool(jobs))
+
+
+def _with_more(plan: Plan, plans: list[Plan]) -> Plan:
+    """The plan with what every job says is reused, skipped and downloaded: each says all of it."""
+    for more in plans:
+        plan = replace(
+            plan,
+            reuse={**plan.reuse, **more.reuse},
+            skipped=plan.skipped + tuple(name for name in more.skipped if name not in plan.skipped),
+            downloads=plan.downloads + tuple(item for item in more.downloads if item not in plan.downloads),
+        )
+    return plan

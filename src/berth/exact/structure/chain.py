@@ -1,0 +1,77 @@
+"""A pipeline as arrays: what each place costs, each step between places, and what must fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.exact.placement import Placement
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+LOOSE = 2e-9
+"""By how much more than its limit a node bears: beyond the judge's tolerance, so that no plan is lost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Blocks in a row, on numbered places; `nodes` has the places' node numbers."""
+
+    nodes: IndexArray
+    cost: FloatArray
+    """[block, place]: what a block there adds; infinite where it may not go."""
+    step: FloatArray
+    """[place, place]: what a stream between them adds; 0 within a place, infinite without a link."""
+    demand: FloatArray
+    """[resource, block]: only of resources that can bind."""
+    limit: FloatArray
+    """[resource, place]: what fits, the tolerance included; never more than all that is demanded."""
+
+
+class Room:
+    """What every node has of each resource and of its processor, less what was taken."""
+
+    def __init__(self, placement: Placement) -> None:
+        demands, there = placement.block_demand, placement.capacity
+        needs = [(demands[name], there[name]) for name in demands]
+        needs.append((placement.block_busy, placement.network.speed))
+        self._needs = [(demand, limit * (1 + LOOSE)) for demand, limit in needs]
+
+    def take(self, blocks: IndexArray, nodes: IndexArray) -> None:
+        """Blocks have been placed on nodes."""
+        for demand, limit in self._needs:
+            np.subtract.at(limit, nodes, demand[blocks])
+            np.maximum(limit, 0.0, out=limit)
+
+    def binding(self, blocks: IndexArray, nodes: IndexArray) -> tuple[FloatArray, FloatArray]:
+        """[resource, block] and [resource, node]: needs and limits, of what could be too little."""
+        parts = [(demand[blocks], limit[nodes]) for demand, limit in self._needs]
+        rows = [(demand, limit) for demand, limit in parts if demand.sum() > limit.min(initial=np.inf)]
+        demand = np.array([demand for demand, _ in rows]).reshape(len(rows), len(blocks))
+        limit = np.array([limit for _, limit in rows]).reshape(len(rows), len(nodes))
+        # A little more than everything is as good as no limit, and keeps the numbers small.
+        return demand, np.minimum(limit, 1.01 * demand.sum(axis=1, keepdims=True))
+
+
+def delays_between(placement: Placement, nodes: IndexArray) -> FloatArray:
+    """Delays between some nodes; infinite where there is no link."""
+    delay = placement.network.table.delay_ms[nodes[:, None], nodes[None, :]]
+    return np.where(np.isnan(delay), np.inf, delay)
+
+
+def work_at(placement: Placement, block: int, nodes: IndexArray) -> FloatArray:
+    """The time that a block takes on some nodes, instance after instance; infinite where it may not go."""
+    work = placement.graph.work_ms[placement.blocks[block]].sum()
+    allowed = np.isin(nodes, placement.candidates[block])
+    return np.where(allowed, work / placement.network.speed[nodes], np.inf)
+
+
+def chain_of(placement: Placement, blocks: tuple[int, ...], room: Room) -> Chain:
+    """The arrays of a pipeline for its response time."""
+    order = np.array(blocks, dtype=np.intp)
+    nodes = np.unique(np.concatenate([placement.candidates[block] for block in blocks]))
+    cost = np.array([work_at(placement, block, nodes) for block in blocks])
+    return Chain(nodes, cost, delays_between(placement, nodes), *room.binding(order, nodes))

@@ -1,0 +1,166 @@
+"""Which exact method suits a placement by its shape, and what it proves.
+
+The methods hold candidates, capacities, processors and links. Rules, bandwidth, cards and requirements are
+left to the judge: a best plan without them that keeps them is the best plan; otherwise it is a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.goal import Goal
+from berth.exact.budget import Budget
+from berth.exact.modelled import unmodelled
+from berth.exact.placement import Placement
+from berth.exact.structure.chain import LOOSE, Room, chain_of
+from berth.exact.structure.shape import Fan, Part, parts_of
+from berth.exact.task import Found, Outcome, Tell
+
+IndexArray = NDArray[np.intp]
+Judge = Callable[[IndexArray], dict[str, float] | None]
+
+LARGEST_TABLE = 20_000_000
+"""Steps from place to place, for all operators, beyond which no table of bounds is made."""
+MOST_PLACES = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class PartFound:
+    """What was found for one part alone: nodes of its blocks, costs, bound and how."""
+
+    part: Part
+    nodes: IndexArray | None
+    costs: float
+    bound: float
+    proved: bool
+    method: str
+    work: int
+
+
+def solve_by_structure(
+    placement: Placement, goal: Goal, budget: Budget, gap: float, judge: Judge, tell: Tell
+) -> Found | None:
+    """Solve a placement whose parts have known shapes for its response time; None: not the case."""
+    if goal.single != "response_time" or unmodelled(placement.setting.problem) is not None:
+        return None
+    parts = parts_of(placement)
+    if parts is None or not all(_small_enough(placement, part) for part in parts):
+        return None
+    alone = len(parts) == 1
+    found = [
+        _solved(placement, part, Room(placement), budget, gap, tell if alone else None) for part in parts
+    ]
+    bound = max(item.bound for item in found)
+    trace = _trace(found, bound)
+    if np.isinf(bound) or _too_late(placement, found):
+        return Found("infeasible", None, np.inf, trace=trace)
+    nodes = _together(placement, found, budget, gap, judge)
+    proved = all(item.proved for item in found)
+    if nodes is None:
+        return Found("unknown", None, bound, trace=trace)
+    metrics = judge(nodes)
+    assert metrics is not None
+    slowest = goal.costs(metrics)
+    reached = proved and slowest <= max(item.costs for item in found) * (1 + LOOSE)
+    outcome: Outcome = "optimal" if reached else "feasible"
+    return Found(outcome, nodes, bound, trace=trace)
+
+
+def _small_enough(placement: Placement, part: Part) -> bool:
+    most = max(len(placement.candidates[block]) for block in part.blocks)
+    return most <= MOST_PLACES and most**2 * len(part.blocks) <= LARGEST_TABLE
+
+
+def _solved(
+    placement: Placement, part: Part, room: Room, budget: Budget, gap: float, tell: Tell | None
+) -> PartFound:
+    """The best plan of a part, with such room."""
+    # Compiled loops take a moment to load: only who needs them waits.
+    from berth.exact.structure.fan import best_fan
+    from berth.exact.structure.fan_arrays import fan_of
+    from berth.exact.structure.runs import best_runs
+    from berth.exact.structure.walk import alike, cheapest_walk
+
+    def heard(best: float, bound: float) -> None:
+        if tell is not None:
+            tell(best if np.isfinite(best) else None, bound if np.isfinite(bound) else None)
+
+    if isinstance(part, Fan):
+        fan = fan_of(placement, part, room)
+        outcome, nodes, method = best_fan(fan, budget, gap, heard), fan.nodes, "fan"
+    else:
+        chain = chain_of(placement, part.blocks, room)
+        nodes, method = chain.nodes, "walk" if alike(chain) else "pipeline"
+        outcome = (cheapest_walk if method == "walk" else best_runs)(chain, budget, gap, heard)
+        if method == "walk" and outcome.places is None and np.isfinite(outcome.bound) and not budget.over:
+            # A walk that has more visits than there are operators: it is a bound, no plan.
+            method, outcome = "pipeline", best_runs(chain, budget, gap, heard)
+    costs, bound = outcome.costs, outcome.bound
+    proved = bool(np.isinf(bound) or costs - bound <= max(gap, LOOSE) * abs(costs))
+    places = None if outcome.places is None else nodes[outcome.places]
+    return PartFound(part, places, costs, bound, proved, method, outcome.work)
+
+
+def _trace(found: list[PartFound], bound: float) -> dict[str, object]:
+    names = list(dict.fromkeys(item.method for item in found))
+    trace: dict[str, object] = {
+        "method": " and ".join(names),
+        "bound_by": [_BOUND_BY[name] for name in names],
+        "steps": sum(item.work for item in found),
+    }
+    if len(found) > 1:
+        trace["parts"] = len(found)
+    return trace
+
+
+_BOUND_BY = {
+    "walk": "walks that remember near nodes, search to the end",
+    "pipeline": "prices for capacity and a memory of full nodes, search to the end",
+    "fan": "every two nodes of the ends, the middle filled",
+}
+
+
+def _too_late(placement: Placement, found: list[PartFound]) -> bool:
+    """Whether a part can't be as fast as its application must be."""
+    for item in found:
+        instance = placement.blocks[item.part.blocks[0]][0]
+        application = placement.setting.problem.applications[placement.graph.application_of[instance]]
+        latest = application.max_response_time_ms
+        if latest is not None and item.bound > latest * (1 + LOOSE):
+            return True
+    return False
+
+
+def _together(
+    placement: Placement, found: list[PartFound], budget: Budget, gap: float, judge: Judge
+) -> IndexArray | None:
+    """A plan for all parts: as each would be alone or, if that breaks anything, the slowest first."""
+    if any(item.nodes is None for item in found):
+        return None
+    nodes = _joined(placement, found)
+    if judge(nodes) is not None:
+        return nodes
+    if len(found) == 1:
+        return None
+    room = Room(placement)
+    placed: list[PartFound] = []
+    for item in sorted(found, key=lambda item: -item.costs):
+        again = _solved(placement, item.part, room, budget, gap, None) if placed else item
+        if again.nodes is None:
+            return None
+        room.take(np.array(again.part.blocks, dtype=np.intp), again.nodes)
+        placed.append(again)
+    nodes = _joined(placement, placed)
+    return nodes if judge(nodes) is not None else None
+
+
+def _joined(placement: Placement, found: list[PartFound]) -> IndexArray:
+    nodes = np.zeros(len(placement.blocks), dtype=np.intp)
+    for item in found:
+        assert item.nodes is not None
+        nodes[list(item.part.blocks)] = item.nodes
+    return nodes

@@ -1,0 +1,89 @@
+"""Tag-and-Count on eight machines (paper 000, section 7.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from berth.generators.applications import in_a_row
+from berth.generators.draws import symmetric, uniform
+from berth.generators.generator import About
+from berth.generators.measured import Delays
+from berth.generators.settings import MOST_NODES, Settings, setting
+from berth.model import Application, Network, Node, Operator, Problem
+
+STEPS = ("parse", "tag", "filter", "count", "rank")
+
+
+@dataclass(frozen=True)
+class TagAndCountParameters(Settings):
+    """What users may set."""
+
+    nodes: int = setting(8, "nodes", 1, MOST_NODES)
+    worker_slots: int = setting(2, "worker slots of a node", 1)
+    executors_per_slot: int = setting(4, "executors that a slot holds", 1)
+    unreliable: float = setting(0.5, "share of the nodes that are down at times, drawn", 0.0, 1.0)
+    availability: float = setting(0.99, "availability of those", 0.0, 1.0)
+    least_delay_ms: float = setting(12.0, "shortest mean delay between two nodes, ms")
+    most_delay_ms: float = setting(32.0, "longest, ms")
+    parallelism: int = setting(
+        2, "executors of each of the five operators between source and consumer", 1, 1000
+    )
+    work_ms: float = setting(1.0, "work of an executor for a tuple, ms")
+    tuples_per_s: float = setting(10.0, "tuples that the source sends in a second")
+    tuple_bytes: float = setting(100.0, "bytes of a tuple (the paper doesn't say)")
+
+
+class TagAndCount:
+    """Random draws of the set-up that examples/tag-and-count.yaml constructs."""
+
+    about = About(
+        name="tag-and-count",
+        paper="000, section 7.1: Tag-and-Count on Storm",
+        makes="a source, five operators in a row and a consumer; half of the nodes are up 99 % of the time",
+    )
+    parameters = TagAndCountParameters
+    counts_nodes = "nodes"
+
+    def network(
+        self, parameters: TagAndCountParameters, rng: np.random.Generator, measured: Delays | None
+    ) -> Network:
+        """Nodes with slots; the delay of a pair is the mean of what the paper's emulation adds to packets."""
+        count = parameters.nodes
+        if measured is None:
+            drawn = uniform(rng, parameters.least_delay_ms, parameters.most_delay_ms, (count, count))
+            measured = Delays(symmetric(drawn))
+        unreliable = set(rng.permutation(count)[: round(parameters.unreliable * count)].tolist())
+        slots = parameters.worker_slots * parameters.executors_per_slot
+        nodes = tuple(
+            Node(
+                name,
+                capacity={"slots": slots},
+                availability=parameters.availability if number in unreliable else 1.0,
+            )
+            for number, name in enumerate(measured.names)
+        )
+        return Network(nodes, matrices=measured.matrices)
+
+    def problem(
+        self, parameters: TagAndCountParameters, rng: np.random.Generator, network: Network
+    ) -> Problem:
+        """One application, its ends on two of the nodes that are always up where there are such (E0.7)."""
+        source, consumer = _ends(network, rng)
+        emits = parameters.tuples_per_s * parameters.tuple_bytes
+        one, work = {"slots": 1}, parameters.work_ms
+        operators = (
+            Operator("source", candidates=(source,), demand=one, work_ms=work, emits_bytes_per_s=emits),
+            *(Operator(name, demand=one, work_ms=work, parallelism=parameters.parallelism) for name in STEPS),
+            Operator("consumer", candidates=(consumer,), demand=one, work_ms=work),
+        )
+        streams = in_a_row(operator.name for operator in operators)
+        return Problem("tag-and-count", network, (Application("tag-and-count", operators, streams),))
+
+
+def _ends(network: Network, rng: np.random.Generator) -> tuple[str, str]:
+    reliable = network.hosting[network.availability[network.hosting] == 1.0]
+    among = reliable if len(reliable) else network.hosting
+    first, *rest = rng.permutation(among).tolist()
+    return network.nodes[first].name, network.nodes[rest[0] if rest else first].name

@@ -1,0 +1,94 @@
+"""Parameters of policies and generators from what a user typed or passed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from berth.model.errors import BadInput
+from berth.model.suggest import did_you_mean
+
+LARGEST = 2**53
+"""Whole numbers beyond are not exact as floats, and far beyond no number for compiled code."""
+
+_TRUE = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def parameters_from(kind: type, given: Mapping[str, Any], owner: str) -> Any:
+    """An instance of a parameter class.
+
+    Args:
+        kind: a frozen dataclass: its fields are what may be set.
+        given: values by name, as text or as they are.
+        owner: whose parameters they are, for messages: `policy odp`.
+
+    Raises:
+        BadInput: an unknown parameter, or a value of the wrong kind or out of range.
+    """
+    hints = _hints(kind)
+    known = [item.name for item in fields(kind)]
+    mistakes = [
+        f"--set {name}: {owner} has no parameter {did_you_mean(name, known)}"
+        + ("" if known else " (it has none)")
+        for name in given
+        if name not in known
+    ]
+    if mistakes:
+        raise BadInput(mistakes)
+    values = {name: _converted(name, value, hints[name]) for name, value in given.items()}
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise BadInput([f"--set {error}"]) from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a parameter class's fields; evaluated once, as that takes longer than many a solve."""
+    return get_type_hints(kind)
+
+
+def _converted(name: str, value: Any, hint: Any) -> Any:
+    choices = get_args(hint)
+    if type(None) in choices:
+        if value is None or value == "none":
+            return None
+        hint = next(choice for choice in choices if choice is not type(None))
+        choices = ()
+    try:
+        if choices:
+            return {str(choice): choice for choice in choices}[str(value)]
+        if hint is bool:
+            return value if isinstance(value, bool) else _TRUE[str(value).lower()]
+        if hint is int:
+            return _whole(name, value)
+        return hint(value)
+    except BadInput:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError):
+        kinds = {bool: "true or false", int: "a whole number", float: "a number"}
+        wanted = " or ".join(map(repr, choices)) if choices else kinds.get(hint, "a text")
+        raise BadInput([f"--set {name}: expected {wanted}, found {value!r}"]) from None
+
+
+def _whole(name: str, value: Any) -> int:
+    number = float(value)
+    if isinstance(value, bool) or not number.is_integer():
+        raise ValueError
+    if abs(number) > LARGEST:
+        raise BadInput([f"--set {name}: {value} is beyond {LARGEST}, the largest whole number there is"])
+    return int(number)
+
+
+def described(kind: type) -> list[dict[str, Any]]:
+    """Every parameter with its default, for people and programs."""
+    return [
+        {
+            "name": item.name,
+            "default": None if item.default is MISSING else item.default,
+            "help": item.metadata.get("help", ""),
+        }
+        for item in fields(kind)
+    ]

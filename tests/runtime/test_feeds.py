@@ -254,7 +254,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     """A file in its place is told at once, not with the first batch."""
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="can't be made"):
-        Feeds(tmp_path / "file" / "telemetry", "app")
+        Feeds(tmp_path / "file" / "telemetry", Application("app"))
 
 
 def test_ingest_reads_it_all(spark: SparkSession, tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_ingest_reads_it_all(spark: SparkSession, tmp_path: Path) -> None:
     network = {"nodes": nodes, "links": links}
     document = {"format": "berth/v1", "name": "run", "network": network, "applications": [application]}
     problem.write_text(json.dumps(document))
-    with Feeds(telemetry, "tag-and-count") as feeds:
+    with Feeds(telemetry, Application("tag-and-count")) as feeds:
         for second in range(0, 40):
             feeds.batch(taken(second * 1000, second * 1000 + 700))
         for second in range(0, 101, 5):

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from berth.runtime import probe_on_worker, probing
+from berth.runtime.application import Application
 from berth.runtime.feeds import Feeds
 from berth.runtime.probe_on_worker import Address, loop_mips, round_trip_ms, waiting_processes
 from berth.runtime.probing import Answer, NoAnswer, Prober
@@ -101,7 +102,7 @@ class Run:
         self.nodes = Nodes()
         self.folder = folder
         self.used = list(NODES)
-        self.feeds = Feeds(folder, "app")
+        self.feeds = Feeds(folder, Application("app"))
         self.targets: Callable[[], Mapping[str, Address]] = ports.addresses
         self.prober = Prober(
             jobs=self.nodes,

@@ -15,8 +15,8 @@ from berth.exact.structure.walk import FINE, Outcome
 FloatArray = NDArray[np.float64]
 Heard = Callable[[float, float], None]
 
-WORK = 300_000
-"""Steps of one search for a packing."""
+WORK = 20_000
+"""Steps of one search for a packing, before the general solver is asked."""
 
 
 class Packing:
@@ -89,24 +89,11 @@ class Packing:
         while low < high:
             if budget.over:
                 return False
-            choice = np.full(len(self._order), -1, dtype=np.int64)
-            usable = np.isfinite(times) & (times <= values[middle])
-            left = np.ascontiguousarray(np.where(usable.any(axis=0), room[:, places], 0.0))
-            outcome = kernel.pack(
-                times,
-                self._demand,
-                left,
-                self._smallest,
-                self._rest,
-                self._same,
-                float(values[middle]),
-                WORK,
-                choice,
-            )
+            choice = self._choice(times, room[:, places], float(values[middle]), budget)
             self._work += 1
-            if outcome < 0:
+            if choice is None:
                 return False
-            if outcome == 0:
+            if len(choice) == 0:
                 low = middle + 1
             else:
                 self._best = float(times[np.arange(len(choice)), choice].max())
@@ -116,3 +103,22 @@ class Packing:
                 high = int(np.searchsorted(values, self._best * (1 - self._share)))
             middle = (low + high) // 2
         return True
+
+    def _choice(
+        self, times: FloatArray, room: FloatArray, most: float, budget: Budget
+    ) -> NDArray[np.int64] | None:
+        """Places where all fit and none takes longer; none of them where they can't, None: not known."""
+        usable = times <= most
+        left = np.ascontiguousarray(np.where(usable.any(axis=0), room, 0.0))
+        choice = np.full(len(self._order), -1, dtype=np.int64)
+        outcome = kernel.pack(
+            times, self._demand, left.copy(), self._smallest, self._rest, self._same, most, WORK, choice
+        )
+        if outcome >= 0:
+            return choice if outcome == 1 else choice[:0]
+        from berth.exact.cpsat.side_by_side import fits_side_by_side  # loads the solver
+
+        found = fits_side_by_side(usable, self._demand, left, self._same, budget)
+        if found.outcome == "infeasible":
+            return choice[:0]
+        return None if found.nodes is None else found.nodes.astype(np.int64)

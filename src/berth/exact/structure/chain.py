@@ -63,10 +63,12 @@ def delays_between(placement: Placement, nodes: IndexArray) -> FloatArray:
 
 
 def work_at(placement: Placement, block: int, nodes: IndexArray) -> FloatArray:
-    """The time that a block takes on some nodes, instance after instance; infinite where it may not go."""
+    """The time that a block takes on ascending nodes that include all its candidates; infinite elsewhere."""
     work = placement.graph.work_ms[placement.blocks[block]].sum()
-    allowed = np.isin(nodes, placement.candidates[block])
-    return np.where(allowed, work / placement.network.speed[nodes], np.inf)
+    here = placement.candidates[block]
+    time = np.full(len(nodes), np.inf)
+    time[np.searchsorted(nodes, here)] = work / placement.network.speed[here]
+    return time
 
 
 def chain_of(placement: Placement, blocks: tuple[int, ...], room: Room) -> Chain:

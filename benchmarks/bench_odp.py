@@ -1,8 +1,8 @@
 """Exact placement: berth's model against the paper's integer program (000, eq. 9 to 16) on HiGHS.
 
 Prints, for each instance, the seconds of processor time that both need to the proved optimum and their ratio.
-Both run in this process, one after the other; the paper's program is stopped after a minute. Then what berth needs
-for every setting of figure 9, and where all operators and nodes are different.
+Both run in this process, one after the other; the paper's program is stopped after a minute. Then what berth
+needs for every setting of figure 9, and where all operators and nodes are different.
 """
 
 from __future__ import annotations

@@ -56,10 +56,21 @@ class Room:
         return demand, np.minimum(limit, 1.01 * demand.sum(axis=1, keepdims=True))
 
 
-def delays_between(placement: Placement, nodes: IndexArray) -> FloatArray:
-    """Delays between some nodes; infinite where there is no link."""
-    delay = placement.network.table.delay_ms[nodes[:, None], nodes[None, :]]
-    return np.where(np.isnan(delay), np.inf, delay)
+def delays_between(placement: Placement, blocks: IndexArray, nodes: IndexArray) -> FloatArray:
+    """Delays between some nodes; infinite where no link is, or none that bears any stream of the blocks."""
+    network, graph = placement.network, placement.graph
+    here, there = nodes[:, None], nodes[None, :]
+    delay = network.table.delay_ms[here, there]
+    step = np.where(np.isnan(delay), np.inf, delay)
+    sender, receiver = placement.block_of[graph.pair_sender], placement.block_of[graph.pair_receiver]
+    crossing = (sender != receiver) & np.isin(sender, blocks)
+    least = float(placement.rate[crossing].min(initial=np.inf))
+    if 0.0 < least < np.inf and (network.table.bandwidth_bound or network.cards_bound):
+        card = network.nic_bytes_per_s[nodes] * (1 + LOOSE)
+        bandwidth = network.table.bandwidth_bytes_per_s[here, there] * (1 + LOOSE)
+        too_small = (bandwidth < least) | (np.minimum(card[:, None], card[None, :]) < least)
+        step[too_small & (here != there)] = np.inf
+    return step
 
 
 def work_at(placement: Placement, block: int, nodes: IndexArray) -> FloatArray:
@@ -76,4 +87,4 @@ def chain_of(placement: Placement, blocks: tuple[int, ...], room: Room) -> Chain
     order = np.array(blocks, dtype=np.intp)
     nodes = np.unique(np.concatenate([placement.candidates[block] for block in blocks]))
     cost = np.array([work_at(placement, block, nodes) for block in blocks])
-    return Chain(nodes, cost, delays_between(placement, nodes), *room.binding(order, nodes))
+    return Chain(nodes, cost, delays_between(placement, order, nodes), *room.binding(order, nodes))

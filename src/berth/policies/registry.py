@@ -16,6 +16,7 @@ BUILT_IN = {
     "bw-max": "berth.policies.bw_max:BwMax",
     "bw-sum": "berth.policies.bw_sum:BwSum",
     "ffd": "berth.policies.ffd:Ffd",
+    "forest": "berth.policies.forest:Forest",
     "latency-bound": "berth.policies.latency_bound:LatencyBound",
     "mips": "berth.policies.mips:Mips",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",

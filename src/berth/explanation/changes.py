@@ -75,7 +75,7 @@ def _more(situation: Situation, use: Use) -> Change | None:
     unit = _least_demand(problem, resource)
     size = item.capacity.get(resource, 0.0) + unit / (1.0 - problem.network.headroom)
     better = replace(item, capacity={**item.capacity, resource: size})
-    words = f"{amount(unit)} {resource} more on {item.name}"
+    words = f"{resource}: {amount(unit)} more on {item.name}"
     return Change("capacity", words, _with_node(problem, node, better)) if unit else None
 
 

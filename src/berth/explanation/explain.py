@@ -52,6 +52,18 @@ class Explanation:
     mending: Mending | None
     what_if: WhatIfs | None
 
+    @property
+    def rows(self) -> list[tuple[list[int], Explained]]:
+        """Instances of one operator of which the same can be said, together."""
+        found: dict[tuple[object, ...], tuple[list[int], Explained]] = {}
+        graph = self.situation.graph
+        for item in self.operators:
+            numbers = [graph.index[name] for name in item.instances]
+            operators = tuple(sorted({int(graph.operator_of[number]) for number in numbers}))
+            key = (operators, item.node, item.fixed, item.best, item.forbidden, tuple(item.obstacles.items()))
+            found.setdefault(key, ([], item))[0].extend(numbers)
+        return list(found.values())
+
 
 def explain(
     problem: Problem,

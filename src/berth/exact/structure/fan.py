@@ -17,15 +17,17 @@ FloatArray = NDArray[np.float64]
 
 def best_fan(fan: FanArrays, budget: Budget, gap: float, heard: Callable[[float, float], None]) -> Outcome:
     """The best plan, by places: the middle first, then the ends that there are."""
-    return _filled(fan) if fan.alike else Packing(fan, gap).run(budget, heard)
+    return _filled(fan, budget) if fan.alike else Packing(fan, gap).run(budget, heard)
 
 
-def _filled(fan: FanArrays) -> Outcome:
+def _filled(fan: FanArrays, budget: Budget) -> Outcome:
     """Equal operators in the middle: for every two places of the ends, fill the fastest places first."""
     count, need = len(fan.middle), fan.demand[:, 0]
     free = _sizes(fan.limit, need, count)
     best, places = np.inf, np.zeros(0, dtype=np.intp)
     for a in range(len(fan.source)) if len(fan.source) else [-1]:
+        if budget.over:
+            return Outcome(places if len(places) else None, best, 0.0, 1)
         for b, times in _worth_a_look(fan, a, free, best):
             left = fan.room(a, b)
             if left.min(initial=0.0) < 0.0 or free[times < best].sum() < count:

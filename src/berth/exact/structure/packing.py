@@ -42,7 +42,12 @@ class Packing:
 
     def run(self, budget: Budget, heard: Heard) -> Outcome:
         """The best plan, by places: the middle first, then the ends that there are."""
-        bounds = sorted((self._least(a, b, time), a, b, time) for a, b, time in self._fan.ends())
+        bounds = []
+        for a, b, time in self._fan.ends():
+            if budget.over:
+                return Outcome(None, np.inf, 0.0, 0)
+            bounds.append((self._least(a, b, time), a, b, time))
+        bounds.sort()
         unsolved = np.inf
         for bound, a, b, time in bounds:
             if bound >= self._best * (1 - self._share):

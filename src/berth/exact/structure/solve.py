@@ -24,7 +24,7 @@ IndexArray = NDArray[np.intp]
 Judge = Callable[[IndexArray], dict[str, float] | None]
 
 LARGEST_TABLE = 20_000_000
-"""Steps from place to place, for all operators, beyond which no table of bounds is made."""
+"""Steps between places, for all operators of a pipeline or ends of a fan, beyond which it steps aside."""
 MOST_PLACES = 1_000
 
 
@@ -68,7 +68,8 @@ def solve_by_structure(
 
 def _small_enough(placement: Placement, part: Part) -> bool:
     most = max(len(placement.candidates[block]) for block in part.blocks)
-    return most <= MOST_PLACES and most**2 * len(part.blocks) <= LARGEST_TABLE
+    table = most**3 if isinstance(part, Fan) else most**2 * len(part.blocks)
+    return most <= MOST_PLACES and table <= LARGEST_TABLE
 
 
 def _solved(

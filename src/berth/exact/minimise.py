@@ -120,8 +120,11 @@ def minimise(
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
     least = least if shaped is None else max(least, shaped.bound)
-    if shaped is not None and start is not None and budget.over:
-        return _concluded(placement, goal, start, _bound(goal, least), False, dict(shaped.trace))
+    if shaped is not None and start is not None:
+        bound = _bound(goal, least)
+        reached = bound is not None and gap_between(start.objective, bound) <= OPTIMAL_GAP
+        if reached or budget.over:
+            return _concluded(placement, goal, start, bound, False, dict(shaped.trace))
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks

@@ -9,6 +9,8 @@ from berth.exact.additive.forest import forest_bound, is_forest
 from berth.exact.additive.lifted import LARGEST_TABLE, lifted_bound, lifted_size
 from berth.exact.additive.rest import Bound, FloatArray, IndexArray, Rest
 
+TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS = (150, 15), (60, 6), (60, 12)
+"""Improvements of each kind of bound: where the search begins, and later."""
 FEW = 2
 """Blocks without which the rest is a forest, so few that they are decided first."""
 
@@ -17,20 +19,22 @@ def bound_of(
     rest: Rest, price: FloatArray, ceiling: float, slack: float, beyond: float, first: bool
 ) -> tuple[Bound, str]:
     """A bound of what is left and its name; more effort where the search begins."""
+    trees, tables, lifts = (
+        rounds[0 if first else 1] for rounds in (TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS)
+    )
     if is_forest(rest):
-        return forest_bound(rest, price, ceiling, 150 if first else 15, slack), "trees"
+        return forest_bound(rest, price, ceiling, trees, slack), "trees"
     dense = len(circle_breakers(rest)) > FEW
     bound = None
     if first or not dense or lifted_size(rest) > LARGEST_TABLE:
         elimination = Elimination(rest)
         if elimination.size <= LARGEST_TABLES:
-            rounds = 60 if first else 6
-            bound = elimination_bound(rest, elimination, price, ceiling, rounds, slack)
+            bound = elimination_bound(rest, elimination, price, ceiling, tables, slack)
     if bound is not None and (not dense or bound.value >= ceiling - slack):
         return bound, "decomposition"
     if lifted_size(rest) <= LARGEST_TABLE:
         start = price if bound is None else bound.price
-        lifted = lifted_bound(rest, start, ceiling, 60 if first else 12, beyond)
+        lifted = lifted_bound(rest, start, ceiling, lifts, beyond)
         if bound is None:
             return lifted, "lifted"
         least = np.maximum(lifted.least, bound.least)

@@ -15,8 +15,8 @@ from berth.exact.additive.rest import BoolArray, FloatArray, IndexArray, Rest, r
 from berth.exact.additive.tables import Tables
 from berth.exact.budget import Budget
 
-FINE = 1e-10
-"""Costs that differ by less than this share are the same."""
+FINE = 1e-8
+"""Objectives that differ by less than this share are the same."""
 MOST_OPEN = 200_000
 """Branches that wait at most."""
 FIRST_STEPS, LATER_STEPS = 4_000, 60
@@ -44,6 +44,8 @@ class Search:
     """Groups of blocks that can be swapped: of such a group, earlier blocks take earlier places."""
     gap: float
     seed: int
+    constant: float = 0.0
+    """What the objective adds to the costs."""
     best: float = np.inf
     plan: NDArray[np.intp] | None = None
     branches: int = 0
@@ -64,7 +66,7 @@ class Search:
     @property
     def slack(self) -> float:
         """How much less than the best plan makes no difference."""
-        known = self.best if np.isfinite(self.best) else 0.0
+        known = self.best + self.constant if np.isfinite(self.best) else 0.0
         return max(FINE, self.gap) * abs(known) + self.tables.noise
 
     @property

@@ -7,6 +7,7 @@ the judge: a best plan without them that keeps them is the best plan; otherwise 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from berth.exact.modelled import unmodelled
 from berth.exact.placement import Placement
 from berth.exact.symmetry import interchangeable
 from berth.exact.task import Found, Outcome, Tell
+
+if TYPE_CHECKING:
+    from berth.exact.additive.search import Search
 
 IndexArray = NDArray[np.intp]
 Judge = Callable[[IndexArray], dict[str, float] | None]
@@ -50,7 +54,11 @@ def solve_sums(
     heard = _Telling(tables, goal, judge, tell)
     found = _as_row(tables, budget, gap, heard)
     if found is None:
-        found = _by_search(tables, interchangeable(placement, costs), budget, gap, seed, heard)
+        # Compiled loops take a moment to load: only who needs them waits.
+        from berth.exact.additive.search import Search
+
+        alike = interchangeable(placement, costs)
+        found = _by_search(Search(tables, alike, gap, seed, goal.constant), budget, heard)
     return _judged(tables, goal, found, judge)
 
 
@@ -112,15 +120,9 @@ def _as_row(tables: Tables, budget: Budget, gap: float, heard: _Telling) -> Foun
     return Found("optimal", plan, bound, trace=trace)
 
 
-def _by_search(
-    tables: Tables, alike: list[list[int]], budget: Budget, gap: float, seed: int, heard: _Telling
-) -> Found:
+def _by_search(search: Search, budget: Budget, heard: _Telling) -> Found:
     """Branch and bound."""
-    # Compiled loops take a moment to load: only who needs them waits.
-    from berth.exact.additive.search import Search
-
-    search = Search(tables, alike, gap, seed)
-    blocks, places = tables.cost.shape
+    blocks, places = search.tables.cost.shape
     once = 20.0 * min((blocks * places) ** 2, (blocks + 15) * blocks * places * (places + 100))
     most = int(MOST_WORK / once) + 20
     search.run(budget.part(SHARE), most, lambda best, bound: heard(best, bound, search.plan))

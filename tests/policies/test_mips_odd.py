@@ -108,3 +108,16 @@ def test_the_unit_of_traffic_does_not_matter(unit: float) -> None:
         chosen.append((plan.trace["U"], plan.trace["T"] / unit))
     assert chosen == sorted(chosen, key=lambda pair: (pair[0], -pair[1]))
     assert [used for used, _ in chosen] == [2, 2, 3, 3, 3]
+
+
+@pytest.mark.parametrize("second_stage", ["mips", "exact"])
+@pytest.mark.parametrize("rate", [0, 5])
+def test_a_stream_without_traffic_needs_a_link_too(second_stage: str, rate: float) -> None:
+    """y sends nothing to z on s2, and s1 has no link to there: y is on s0."""
+    operators = {"x": ONE, "y": ONE, "z": {**ONE, "pinned": "s2"}}
+    raw = case(operators, {"xy": rate, "yz": 0}, (3, 1.0), (1.0,) * 3)
+    raw["network"]["delay_ms"] = [[0, 1, 1], [1, 0, None], [1, None, 0]]
+    plan = berth.solve(problem_from(raw), "mips", samples=50, second_stage=second_stage, time_limit=None)
+    assert (plan.status, plan.violations) == ("feasible", ())
+    assert plan.trace["W"] == rate
+    assert plan.assignment["a/y"] == "s0"

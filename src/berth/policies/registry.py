@@ -30,6 +30,7 @@ BUILT_IN = {
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
     "sbon": "berth.policies.sbon:Sbon",
+    "search": "berth.policies.search:Search",
     "t-heron": "berth.policies.t_heron:THeron",
     "t-storm": "berth.policies.t_storm:TStorm",
     "top-down-bfs": "berth.policies.many.policies:TopDownBfs",

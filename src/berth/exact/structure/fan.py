@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from berth.exact.budget import Budget
 from berth.exact.structure.fan_arrays import FanArrays
+from berth.exact.structure.outcome import FINE, Outcome
 from berth.exact.structure.packing import Packing
-from berth.exact.structure.walk import FINE, Outcome
 
 FloatArray = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from berth.exact.budget import Budget
 from berth.exact.structure import packing_kernel as kernel
 from berth.exact.structure.fan_arrays import FanArrays
-from berth.exact.structure.walk import FINE, Outcome
+from berth.exact.structure.outcome import FINE, Outcome
 
 FloatArray = NDArray[np.float64]
 Heard = Callable[[float, float], None]

@@ -11,7 +11,7 @@ from berth.exact.budget import Budget
 from berth.exact.structure import runs_kernel as kernel
 from berth.exact.structure.chain import Chain
 from berth.exact.structure.memory import near_places, passed_on
-from berth.exact.structure.walk import FINE, Outcome, least_open
+from berth.exact.structure.outcome import FINE, Outcome, least_open
 
 FloatArray = NDArray[np.float64]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from berth.exact.additive.assignment import assignment_bound
 from berth.exact.additive.elimination import LARGEST_TABLES, Elimination, elimination_bound
 from berth.exact.additive.forest import forest_bound, is_forest
 from berth.exact.additive.lifted import LARGEST_TABLE, lifted_bound, lifted_size
@@ -22,6 +23,9 @@ def bound_of(
     trees, tables, lifts = (
         rounds[0 if first else 1] for rounds in (TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS)
     )
+    alone = assignment_bound(rest, price)
+    if alone is not None:
+        return alone, "assignment"
     if is_forest(rest):
         return forest_bound(rest, price, ceiling, trees, slack), "trees"
     dense = len(circle_breakers(rest)) > FEW
@@ -72,11 +76,22 @@ def circle_breakers(rest: Rest) -> list[int]:
     return found
 
 
+def hubs(rest: Rest) -> list[int]:
+    """Blocks without which nobody talks to anybody, the busiest first; those beyond a few are left out."""
+    ends = rest.ends
+    found: list[int] = []
+    while len(ends) and len(found) <= FEW:
+        degree = np.bincount(ends.ravel(), minlength=len(rest.cost))
+        found.append(int(np.argmax(degree)))
+        ends = ends[(ends != found[-1]).all(axis=1)]
+    return found
+
+
 def branching_block(rest: Rest, least: FloatArray, value: float, ceiling: float) -> int:
-    """The block to decide next: one that breaks circles, else one whose places raise the bound most."""
-    breakers = circle_breakers(rest)
-    if 0 < len(breakers) <= FEW:
-        return breakers[0]
+    """The block to decide next: one of few that hold the graph together, else whose places cost most."""
+    for together in (hubs(rest), circle_breakers(rest)):
+        if 0 < len(together) <= FEW:
+            return together[0]
     room = max(ceiling - value, 1e-300)
     rise = np.clip((least - value) / room, 0.0, 1.0)
     # Few places, and those that are left dear: the fewest plans remain below.

@@ -15,7 +15,7 @@ from berth.policies.two_stage.parameters import SecondStageName, TwoStageParamet
 from berth.policies.two_stage.stages import Assigned, Most, StageOne, StageTwo, Stuck
 
 TRICKLE = 1e-100
-"""Traffic of streams without any, where links are missing: it adds nothing to a cost, and has no way there."""
+"""Traffic of streams without any, where links are missing: nothing in a sum, but it needs a link."""
 COUNTED = ("container_traffic", "containers_used")
 """What the first stage minimises, by `alpha` and 1 - `alpha`."""
 

@@ -116,6 +116,22 @@ def test_blocking(way: str, second: str) -> None:
     assert plan.assignment == {"a/o0": "p0", "b/o0": second}
 
 
+@pytest.mark.parametrize(
+    ("name", "way", "relatives", "nodes"),
+    [
+        ("top-down-bfs", "fastest", "chosen", "p2 p1 p1 p0 p0"),
+        ("bottom-up-bfs", "fastest", "chosen", "p0 p0 p1 p1 p2"),
+        ("top-down-dfs", "biggest-card", "any", "p0 p0 p0 p0 p0"),
+        ("bottom-up-dfs", "fastest-remaining", "chosen", "p0 p0 p0 p0 p0"),
+    ],
+)
+def test_who_may_join(name: str, way: str, relatives: str, nodes: str) -> None:
+    """A chain of five: a processor takes one operator and the next, unless any relative may join."""
+    problem = forest([chain("a", 5)], [{"speed": 10}, {"speed": 9}, {"speed": 8}])
+    plan = solve(problem, name, processors=way, relatives=relatives)
+    assert [plan.assignment[f"a/o{k}"] for k in range(5)] == nodes.split()
+
+
 def test_blocking_runs_out() -> None:
     """With one processor and two applications that have nothing in common, none is left for the second."""
     other = chain("b", 1)

@@ -11,7 +11,7 @@ from berth.evaluation.goal import Goal
 from berth.explanation.alternatives import Alternatives, Explained
 from berth.explanation.estimates import metric_values
 from berth.explanation.judging import Judge
-from berth.explanation.moves import Moves
+from berth.explanation.moves import Common, Moves
 from berth.explanation.obstacles import Obstacles
 from berth.explanation.units import Unit, units_of
 from berth.files import plan_from, problem_from
@@ -26,10 +26,7 @@ def judge_of(document: Entry, plan: Entry, goal: Goal) -> Judge:
 
 
 def all_moves(judge: Judge, unit: Unit) -> Moves:
-    situation = judge.situation
-    keys, pairs = situation.problem.sharing_keys, situation.pairs
-    results = keys.result_keys(pairs.sender, pairs.receiver, pairs.stream) if keys.possible else None
-    return Moves(situation, unit, np.arange(len(situation.network.nodes)), results)
+    return Moves(Common(judge.situation), unit, np.arange(len(judge.situation.network.nodes)))
 
 
 def reads_something(judge: Judge, unit: Unit) -> bool:
@@ -50,7 +47,9 @@ def check_estimates(document: Entry, plan: Entry) -> None:
                 found = metric_values(moves, name)
                 truth = [metric.value(situation) for situation in situations]
             if found is None:
-                assert name in ("enrolled_card", "loaded_response_time") or truth == [None] * len(truth)
+                # containers are judged as the plan has them, which may not place this unit yet
+                unplaced = name.startswith("container") and not judge.situation.complete
+                assert unplaced or truth == [None] * len(truth)
                 continue
             for node, value in enumerate(truth):
                 note(f"{name}, {unit.members} on {node}")

@@ -103,16 +103,23 @@ def _best_cells(explanation: Explanation, item: Explained) -> tuple[str, Rendera
         return "none" if item.searched else "none found", ""
     style = "green" if item.best.better or item.best.mends else ""
     mends = f", mends {len(item.best.mends)}" if item.best.mends else ""
-    return escape(item.best.node), Text(_signed(explanation.goal, item.best.change) + mends, style)
+    text = _signed(explanation.goal, item.best.change)
+    if explanation.objective is None and item.best.objective is not None:
+        text = f"then {_value(explanation.goal)(item.best.objective)}"
+    return escape(item.best.node), Text(text + mends, style)
 
 
 def _reasons(goal: Goal | None, item: Explained) -> list[str]:
     """What forbids the best of the better nodes, or else all others."""
     if item.forbidden:
         return [_would(goal, item.forbidden[0])]
-    if item.obstacles and item.best is None:
-        return [", ".join(f"{name} ({counted(count, 'node')})" for name, count in item.obstacles.items())]
-    return []
+    if item.best is not None or item.fixed:
+        return []
+    counts = ", ".join(f"{name} ({counted(count, 'node')})" for name, count in item.obstacles.items())
+    return [
+        *([counts] if counts else []),
+        *(f"{other.node}: {other.breaks[0]}" for other in item.refused[:1]),
+    ]
 
 
 def _would(goal: Goal | None, other: Alternative) -> str:

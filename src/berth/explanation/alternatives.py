@@ -12,7 +12,7 @@ from berth.evaluation import Situation
 from berth.evaluation.feasibility import missing_links
 from berth.explanation.estimates import scores
 from berth.explanation.judging import Judge, subject_of
-from berth.explanation.moves import Moves
+from berth.explanation.moves import Common, Moves
 from berth.explanation.obstacles import Obstacles
 from berth.explanation.units import Unit
 
@@ -57,6 +57,8 @@ class Explained:
     """Nodes that would be better, if it were not for what they break."""
     obstacles: dict[str, int] = field(default_factory=dict)
     """How many other nodes each obstacle forbids; a node may have several."""
+    refused: tuple[Alternative, ...] = ()
+    """Where there is no best: the most promising nodes that no obstacle forbids, and what they break."""
     fixed: bool = False
     """Whether it may run nowhere else."""
     searched: bool = True
@@ -76,7 +78,7 @@ class Alternatives:
         self.judge = judge
         self._situation = judge.situation
         self._obstacles = Obstacles(self._situation)
-        self._keys = _result_keys(self._situation)
+        self._common = Common(self._situation)
 
     def explain(self, unit: Unit) -> Explained:
         """The best other node for a unit, and the better ones that are forbidden."""
@@ -97,12 +99,13 @@ class Alternatives:
         forbidden = list(self._forbidden(unit, [number for number in better if blocked[number]], refused))
         counts = {name: int(forbids.sum()) for name, forbids in obstacles.items()}
         searched = best is not None or len(refused) == len(open_nodes)
-        return Explained(names, node, best, tuple(forbidden), counts, searched=searched)
+        shown = () if best is not None else tuple(refused[:MOST_FORBIDDEN])
+        return Explained(names, node, best, tuple(forbidden), counts, shown, searched=searched)
 
     def ranked(self, unit: Unit) -> tuple[list[int], FloatArray, dict[str, BoolArray]]:
         """All other nodes, the most promising first; a score and what is in the way for every node."""
         size = len(self._situation.network.nodes)
-        moves = Moves(self._situation, unit, np.arange(size), self._keys)
+        moves = Moves(self._common, unit, np.arange(size))
         score = None if self.judge.goal is None else scores(moves, self.judge.goal)
         rank = score
         if rank is None or not np.isfinite(rank).any():
@@ -172,11 +175,6 @@ class Alternatives:
     def _reads(self, instance: int) -> bool:
         graph = self._situation.graph
         return bool(graph.operators[graph.operator_of[instance]].operator.reads)
-
-
-def _result_keys(situation: Situation) -> IndexArray | None:
-    keys, pairs = situation.problem.sharing_keys, situation.pairs
-    return keys.result_keys(pairs.sender, pairs.receiver, pairs.stream) if keys.possible else None
 
 
 def _without_link(situation: Situation, unit: Unit) -> list[str]:

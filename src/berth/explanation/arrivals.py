@@ -19,12 +19,34 @@ AT_ONCE = 2_000_000
 
 def response_times(moves: Moves) -> FloatArray:
     """The worst path after every move; NaN where a link is missing."""
-    return _in_parts(moves, _plain_part)
+    return _through(moves) if len(moves.unit.members) == 1 else _in_parts(moves, _plain_part)
 
 
-def loaded_response_times(moves: Moves) -> FloatArray | None:
-    """The same with run queues, transmission and free ends; None where the size of a data unit is unknown."""
-    return None if _size_unknown(moves) else _in_parts(moves, _loaded_part)
+def _through(moves: Moves) -> FloatArray:
+    """One instance: the worst path through it, by what is before and behind it, or the worst around it."""
+    situation, common = moves.situation, moves.common
+    pairs, number = situation.pairs, moves.unit.first
+    sender, receiver = moves.touched_ends
+    delay = np.asarray(situation.network.table.delay_ms[sender.ravel(), receiver.ravel()]).reshape(
+        sender.shape
+    )
+    touched = np.flatnonzero(moves.touched)
+    comes_in = pairs.receiver[touched] == number
+    before = (common.finish[pairs.sender[touched[comes_in]]][:, None] + delay[comes_in]).max(
+        axis=0, initial=0.0
+    )
+    behind = (common.tail[pairs.receiver[touched[~comes_in]]][:, None] + delay[~comes_in]).max(
+        axis=0, initial=0.0
+    )
+    work = situation.graph.work_ms[number] / situation.network.speed[moves.nodes]
+    time, around = common.time.copy(), common.delay.copy()
+    time[number], around[touched] = -np.inf, 0.0
+    return np.asarray(np.maximum(before + work + behind, situation.schedule.finish(time, around).max()))
+
+
+def loaded_response_times(moves: Moves) -> FloatArray:
+    """The same with run queues, transmission and free ends; NaN where the size of a data unit is unknown."""
+    return _in_parts(moves, _loaded_part)
 
 
 def _in_parts(moves: Moves, part: Callable[[Moves], FloatArray]) -> FloatArray:
@@ -81,10 +103,3 @@ def _transmissions(moves: Moves) -> FloatArray:
     card = situation.network.nic_bytes_per_s[sender]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((sender == receiver) | np.isinf(card), 0.0, 1000.0 * size / card)
-
-
-def _size_unknown(moves: Moves) -> bool:
-    """Whether a data unit of unknown size would have to be put on the wire by a limited card."""
-    situation = moves.situation
-    unknown = np.isnan(data_unit_bytes(situation.problem)[situation.pairs.stream])
-    return bool(unknown.any()) and situation.network.cards_bound

@@ -46,6 +46,7 @@ def _operator(item: Explained) -> dict[str, Any]:
         "best": None if item.best is None else _alternative(item.best),
         "forbidden": [_alternative(other) for other in item.forbidden],
         "obstacles": dict(item.obstacles),
+        "refused": [_alternative(other) for other in item.refused],
         "searched": item.searched,
     }
 

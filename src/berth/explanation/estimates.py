@@ -135,11 +135,9 @@ def reference_shares(situation: Situation, instances: IndexArray) -> FloatArray:
     return np.asarray(share * graph.work_ms[instances] / 1000.0)
 
 
-def _bandwidth_max(moves: Moves) -> FloatArray | None:
+def _bandwidth_max(moves: Moves) -> FloatArray:
     """The fullest link after every move: of those that keep their loads, or that the unit's flows cross."""
     situation = moves.situation
-    if not situation.supplied and not situation.linked:
-        return None
     table, fetched = situation.network.table, situation.downloads
     sender = np.concatenate([moves.staying.sender, fetched.sender])
     receiver = np.concatenate([moves.staying.receiver, fetched.receiver])

@@ -26,7 +26,7 @@ from berth.model.suggest import did_you_mean
 
 DEFAULT_TIME_LIMIT = 10.0
 MOST_CELLS = 1.5e8
-"""Cells of arrays that all alternatives together may take: about a second's work for each hundred million."""
+"""Cells of arrays that all alternatives together may take: some seconds of work."""
 FEWEST = 10
 """Units that are explained of any plan, however large."""
 
@@ -60,7 +60,15 @@ class Explanation:
         for item in self.operators:
             numbers = [graph.index[name] for name in item.instances]
             operators = tuple(sorted({int(graph.operator_of[number]) for number in numbers}))
-            key = (operators, item.node, item.fixed, item.best, item.forbidden, tuple(item.obstacles.items()))
+            key = (
+                operators,
+                item.node,
+                item.fixed,
+                item.best,
+                item.forbidden,
+                item.refused,
+                tuple(item.obstacles.items()),
+            )
             found.setdefault(key, ([], item))[0].extend(numbers)
         return list(found.values())
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Situation
 from berth.explanation.units import Unit
+from berth.model.paths import PathSchedule
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -26,21 +27,64 @@ class MovedFlows:
     rate: FloatArray
 
 
+class Common:
+    """What all moves in one plan have in common."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.situation = situation
+
+    @cached_property
+    def keys(self) -> IndexArray | None:
+        """What every pair transfers, where equal results count once; None where nothing does."""
+        keys, pairs = self.situation.problem.sharing_keys, self.situation.pairs
+        return keys.result_keys(pairs.sender, pairs.receiver, pairs.stream) if keys.possible else None
+
+    @cached_property
+    def time(self) -> FloatArray:
+        """The time that every instance takes for a data unit; 0 where it doesn't run."""
+        situation, running = self.situation, self.situation.running
+        time = np.zeros(len(situation.graph))
+        time[running] = situation.graph.work_ms[running] / situation.network.speed[situation.node_of[running]]
+        return time
+
+    @cached_property
+    def delay(self) -> FloatArray:
+        """The delay of every pair; 0 where an end has no node."""
+        situation, pairs = self.situation, self.situation.pairs
+        sender, receiver = situation.node_of[pairs.sender], situation.node_of[pairs.receiver]
+        placed = (sender >= 0) & (receiver >= 0)
+        delay = np.zeros(len(sender))
+        delay[placed] = situation.network.table.delay_ms[sender[placed], receiver[placed]]
+        return delay
+
+    @cached_property
+    def finish(self) -> FloatArray:
+        """When every instance is done with a data unit."""
+        return self.situation.schedule.finish(self.time, self.delay)
+
+    @cached_property
+    def tail(self) -> FloatArray:
+        """The longest way from the arrival at every instance to an end."""
+        pairs = self.situation.pairs
+        backwards = PathSchedule(len(self.situation.graph), pairs.receiver, pairs.sender)
+        return backwards.finish(self.time, self.delay)
+
+
 class Moves:
     """Move k puts the unit onto `nodes[k]`; everything else stays."""
 
-    def __init__(self, situation: Situation, unit: Unit, nodes: IndexArray, keys: IndexArray | None) -> None:
-        self.situation = situation
+    def __init__(self, common: Common, unit: Unit, nodes: IndexArray) -> None:
+        self.common = common
+        self.situation = common.situation
         self.unit = unit
         self.nodes = nodes
-        self._keys = keys
-        """What every pair transfers, where equal results count once."""
-        self.inside = np.zeros(len(situation.graph), dtype=bool)
+        self._keys = common.keys
+        self.inside = np.zeros(len(self.situation.graph), dtype=bool)
         self.inside[unit.members] = True
 
     def part(self, nodes: IndexArray) -> Moves:
         """The same unit on some of the nodes."""
-        return self if nodes is self.nodes else Moves(self.situation, self.unit, nodes, self._keys)
+        return self if nodes is self.nodes else Moves(self.common, self.unit, nodes)
 
     @cached_property
     def others(self) -> IndexArray:

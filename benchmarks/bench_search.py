@@ -1,7 +1,7 @@
 """Search: how soon it is how good.
 
-Generalised quadratic assignment against the best values known; moves evaluated a second; a thousand operators on 200
-nodes against the exact engine with several times as long; 100,000 operators on 10,000 nodes. One core.
+Generalised quadratic assignment against the best values known; moves evaluated a second; a thousand operators
+on 200 nodes against the exact engine with several times as long; 100,000 operators on 10,000 nodes. One core.
 
     python -m benchmarks.bench_search [gqap|pace|large|huge]...
 """
@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 import numpy as np
+from benchmarks.gqap import gqap_problem, known_values
 
 import berth
-from benchmarks.gqap import gqap_problem, known_values
 from berth.files import problem_from
 from berth.model import Problem
 from berth.model.randomness import generator_for
@@ -67,7 +67,9 @@ def huge() -> None:
     made = time.perf_counter() - began
     plan = berth.solve(problem, "search", time_limit=60)
     incumbents = plan.trace["incumbents"]
-    print(f"problem made in {made:.1f} s; {plan.status}; first and last incumbents {incumbents[:1]} {incumbents[-1:]}")
+    print(
+        f"problem made in {made:.1f} s; {plan.status}; first and last incumbents {incumbents[:1]} {incumbents[-1:]}"
+    )
 
 
 def _graph(operators: int, nodes: int, objective: str) -> Problem:
@@ -82,7 +84,6 @@ def _scattered(nodes: int, applications: int, operators: int) -> Problem:
 
 def document_of(applications: int, operators: int, nodes: int, objective: str) -> dict[str, object]:
     """Layered graphs with random rates, on nodes at random places with room for about twice as much."""
-
     rng = generator_for(0)
     places = rng.uniform(0, 100, (nodes, 3)).round(3).tolist()
     room = max(1.0, 2.0 * applications * operators / nodes)
@@ -99,7 +100,8 @@ def document_of(applications: int, operators: int, nodes: int, objective: str) -
             else:
                 before = rng.choice(np.arange(max(0, k - 2 * width), k), 2, replace=False).tolist()
                 streams += [
-                    {"from": f"o{j}", "to": f"o{k}", "bytes_per_s": float(rng.integers(1, 1000))} for j in before
+                    {"from": f"o{j}", "to": f"o{k}", "bytes_per_s": float(rng.integers(1, 1000))}
+                    for j in before
                 ]
             items.append(item)
         graphs.append({"name": f"a{number}", "operators": items, "streams": streams})

@@ -1,1 +1,1 @@
-"""Local search over whole plans: moves, swaps, chains and groups, evaluated incrementally in compiled loops."""
+"""Local search over whole plans: moves, swaps, chains and groups, evaluated incrementally, compiled."""

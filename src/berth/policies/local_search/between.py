@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from berth.policies.local_search.case import Case
+from berth.policies.local_search.case import Case, IndexArray
 from berth.policies.local_search.fields import (
     HEIGHTS,
     LINK_DELAY,
@@ -14,57 +14,62 @@ from berth.policies.local_search.fields import (
     LINK_TO,
     POSITIONS,
     USUAL,
-    real,
-    whole,
 )
-from berth.space.compiled import compiled
+from berth.policies.local_search.inner import inner
 
 
-@compiled
-def found(case: Case, field: int, first: int, last: int, wanted: int) -> int:
-    """Where a number stands in an ascending part of a field; -1: it doesn't."""
+@inner
+def found(numbers: IndexArray, first: int, last: int, wanted: int) -> int:
+    """Where a number stands in an ascending part of an array; -1: it doesn't."""
     end = last
     while first < last:
         middle = (first + last) >> 1
-        if whole(case, field, middle) < wanted:
+        if numbers[middle] < wanted:
             first = middle + 1
         else:
             last = middle
-    return first if first < end and whole(case, field, first) == wanted else -1
+    return first if first < end and numbers[first] == wanted else -1
 
 
-@compiled
+@inner
 def entry_of(case: Case, here: int, there: int) -> int:
     """The place of a link of its own; -1: none."""
-    return found(case, LINK_TO, whole(case, LINK_FIRST, here), whole(case, LINK_FIRST, here + 1), there)
+    ints = case.ints
+    start = ints[LINK_TO]
+    first, last = ints[ints[LINK_FIRST] + here], ints[ints[LINK_FIRST] + here + 1]
+    entry = found(ints, start + first, start + last, there)
+    return entry - start if entry >= 0 else -1
 
 
-@compiled
+@inner
 def distance(case: Case, here: int, there: int) -> float:
     """The delay by coordinates, NaN where there are none."""
+    ints, reals = case.ints, case.reals
     if case.dimensions == 0:
         return np.nan
     total = 0.0
     for axis in range(case.dimensions):
-        step = real(case, POSITIONS, here * case.dimensions + axis) - real(
-            case, POSITIONS, there * case.dimensions + axis
+        step = (
+            reals[ints[POSITIONS] + here * case.dimensions + axis]
+            - reals[ints[POSITIONS] + there * case.dimensions + axis]
         )
         total += step * step
-    return np.sqrt(total) + real(case, HEIGHTS, here) + real(case, HEIGHTS, there)
+    return float(np.sqrt(total) + reals[ints[HEIGHTS] + here] + reals[ints[HEIGHTS] + there])
 
 
-@compiled
+@inner
 def delay_between(case: Case, here: int, there: int) -> float:
     """In ms; NaN: no link."""
+    ints, reals = case.ints, case.reals
     if here == there:
         return 0.0
     if case.dense:
-        return case.delay[here * case.nodes + there]
+        return float(case.delay[here * case.nodes + there])
     entry = entry_of(case, here, there)
-    return real(case, LINK_DELAY, entry) if entry >= 0 else distance(case, here, there)
+    return reals[ints[LINK_DELAY] + entry] if entry >= 0 else distance(case, here, there)
 
 
-@compiled
+@inner
 def linked_between(case: Case, here: int, there: int) -> bool:
     """Whether a stream can go from one node to the other."""
     if here == there:
@@ -74,43 +79,46 @@ def linked_between(case: Case, here: int, there: int) -> bool:
     return not np.isnan(delay_between(case, here, there))
 
 
-@compiled
+@inner
 def flow_between(case: Case, here: int, there: int) -> float:
     """What a byte per second adds to the cost; 0 without a link."""
+    ints, reals = case.ints, case.reals
     if case.dense:
-        return case.flow[here * case.nodes + there]
+        return float(case.flow[here * case.nodes + there])
     if here == there:
         return 0.0
     entry = entry_of(case, here, there)
     if entry >= 0:
-        return real(case, LINK_FLOW, entry)
+        return float(reals[ints[LINK_FLOW] + entry])
     ms = distance(case, here, there)
     if np.isnan(ms):
         return 0.0
-    return real(case, USUAL, 0) + real(case, USUAL, 1) * ms + real(case, USUAL, 2) * ms * ms
+    usual = ints[USUAL]
+    return float(reals[usual] + reals[usual + 1] * ms + reals[usual + 2] * ms * ms)
 
 
-@compiled
+@inner
 def log_availability_between(case: Case, here: int, there: int) -> float:
     """The logarithm of a link's availability."""
+    ints, reals = case.ints, case.reals
     if here == there:
         return 0.0
     if case.dense:
-        return case.log_availability[here * case.nodes + there]
+        return float(case.log_availability[here * case.nodes + there])
     entry = entry_of(case, here, there)
-    return real(case, LINK_LOG_AVAILABILITY, entry) if entry >= 0 else 0.0
+    return reals[ints[LINK_LOG_AVAILABILITY] + entry] if entry >= 0 else 0.0
 
 
-@compiled
+@inner
 def bandwidth_between(case: Case, here: int, there: int) -> float:
     """Of the logical link."""
     if case.dense:
-        return case.link_bandwidth[here * case.nodes + there]
+        return float(case.link_bandwidth[here * case.nodes + there])
     entry = entry_of(case, here, there)
     return case.link_bandwidth[entry] if entry >= 0 else np.inf
 
 
-@compiled
+@inner
 def link_number(case: Case, here: int, there: int) -> int:
     """The place of a physical link's bandwidth and load; -1: it has no limit."""
     if case.half_duplex and here > there:

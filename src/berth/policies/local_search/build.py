@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.feasibility import apart_place_of
@@ -84,7 +87,7 @@ def build_case(placement: Placement, goal: Goal) -> Case:
         link_bandwidth=wires.link_bandwidth,
         aims=aims,
         nodes=wires.nodes,
-        count=len(placement.blocks),
+        block_count=len(placement.blocks),
         free=len(arrays[fields.MOVABLE]),
         instances=len(placement.graph),
         resources=demand.shape[1],
@@ -100,7 +103,7 @@ def build_case(placement: Placement, goal: Goal) -> Case:
 def _joined(arrays: Arrays) -> tuple[IndexArray, FloatArray]:
     """All arrays one behind the other, whole numbers and others; the first whole numbers say where."""
     starts = np.zeros(fields.FIELDS, np.int64)
-    parts: tuple[list[IndexArray], list[FloatArray]] = ([starts], [])
+    parts: tuple[list[NDArray[Any]], list[NDArray[Any]]] = ([starts], [])
     ends = [fields.FIELDS, 0]
     for field in range(fields.FIELDS):
         kind = int(field >= fields.WHOLE_FIELDS)

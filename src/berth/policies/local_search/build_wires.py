@@ -26,7 +26,7 @@ USUAL = {
     "communication_cost": (0.0, 1.0, 0.0),
     "cost_per_hour": (0.0, 0.0, 0.0),
 }
-"""What a byte per second adds between nodes without a link of their own: at once, for a ms, for a ms squared."""
+"""What a byte per second adds between nodes without an own link: at once, for a ms, for a ms squared."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _near_places(network: Network, count: int) -> IndexArray:
     size, hosting = len(network.nodes), network.hosting
     if network.positions is None:
         return np.zeros((size, 0), np.int64)
-    placed: NDArray[np.bool_] = ~np.isnan(network.positions).any(axis=1)
+    placed: NDArray[np.bool_] = np.asarray(np.isfinite(network.positions).all(axis=1))
     hosts = hosting[placed[hosting]]
     if len(hosts) <= count:
         return np.zeros((size, 0), np.int64)

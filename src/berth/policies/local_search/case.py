@@ -41,7 +41,7 @@ class Case(NamedTuple):
     ints: IndexArray
     reals: FloatArray
     flow: FloatArray
-    """By sender * nodes + receiver: what a byte per second adds to the cost. Empty: nothing, or no matrices."""
+    """By sender * nodes + receiver: what a byte per second adds to the cost. Empty: not needed."""
     delay: FloatArray
     """Likewise, in ms; NaN: no link."""
     log_availability: FloatArray
@@ -52,7 +52,7 @@ class Case(NamedTuple):
     """Of logical links."""
     aims: Aims
     nodes: int
-    count: int
+    block_count: int
     """How many blocks there are, how many of them have a choice, and how many instances."""
     free: int
     instances: int

@@ -12,22 +12,22 @@ from berth.exact.budget import Budget
 from berth.exact.placement import Placement
 from berth.model.randomness import generator_for
 from berth.policies.local_search import fields
-from berth.policies.local_search.anneal import (
+from berth.policies.local_search.anneal import anneal, typical_change
+from berth.policies.local_search.build import build_case, previous_blocks
+from berth.policies.local_search.case import IndexArray
+from berth.policies.local_search.energy import (
     BEST_BROKEN,
     BEST_VALUE,
     EVALUATED,
     WHOLE,
-    anneal,
     current_value,
     note_best,
-    typical_changes,
 )
-from berth.policies.local_search.build import build_case, previous_blocks
-from berth.policies.local_search.case import IndexArray
 from berth.policies.local_search.fields import field_of
 from berth.policies.local_search.moves import rebuild
 from berth.policies.local_search.start import first_nodes
 from berth.policies.local_search.state import BROKEN, new_state
+from berth.policies.local_search.trials import new_trial
 
 SLICE = 0.15
 """Seconds of compiled steps between two looks at the clock."""
@@ -40,6 +40,8 @@ AGAIN = (1.0, 0.08, 0.25, 0.04)
 """How hot one cycle after the other begins; all but the hottest begin at the best plan."""
 SHORTEST, LONGEST = 400, 20_000
 """Steps of a cycle for each block, at least and at most."""
+QUENCH = 40
+"""Steps for each block on the way down from the first plan."""
 SHARE = 0.2
 """The share of what is left that a cycle takes, within these."""
 REPAIRS = (0.3, 1.0, 0.1, 3.0)
@@ -58,6 +60,7 @@ class LocalSearch:
         self._best = np.array([np.inf, np.inf, 0.0])
         self._weights = np.zeros(4)
         self._critical = np.zeros(LONGEST_PATH, dtype=np.int64)
+        self._trial = new_trial()
         self._pace = 0.0
         self.nodes = np.full(len(placement.blocks), -1, dtype=np.int64)
         self.steps = 0
@@ -91,7 +94,7 @@ class LocalSearch:
         choices = self.choices
         self._place(np.concatenate([along[choices[along] == 1], along[choices[along] > 1]]), wanted)
         if not self.whole and self.case.resources:
-            need = field_of(self.case, fields.DEMAND).reshape(self.case.count, self.case.resources)
+            need = field_of(self.case, fields.DEMAND).reshape(self.case.block_count, self.case.resources)
             share = (need / field_of(self.case, fields.UNIT)).max(axis=1)
             share[choices == 1] = np.inf
             self._place(np.argsort(-share, kind="stable"), np.full_like(wanted, -1))
@@ -117,6 +120,7 @@ class LocalSearch:
         tell()
         while not self._over and not self.whole:
             self._repair(REPAIRS[self.cycles % len(REPAIRS)])
+        self._quench()
         round_number = 0
         while not self._over:
             self._optimise(AGAIN[round_number % len(AGAIN)])
@@ -132,13 +136,29 @@ class LocalSearch:
         self._weights[:] = 1.0, 1.0, 1.0, 0.0
         self._cycle(hot, 0.02, self._length() << min(self.cycles, 8), until_whole=True)
 
+    def _quench(self) -> None:
+        """Straight down from the first plan: soon better, and it shows how fast the steps are."""
+        if not self._over:
+            mean = self._typical_change()
+            self._weights[:] = 2.0 * mean, 0.01 * mean, 1e6 * mean, 1.0
+            length = QUENCH * self.case.free
+            if self._limit is not None:
+                length = min(length, 1 + (self._limit - self.steps) // 10)
+            self._cycle(COLD * mean, COLD * mean, length, until_whole=False)
+
+    def _typical_change(self) -> float:
+        self._weights[:] = 1.0
+        return typical_change(self.case, self._state, self._random, self._weights, self._trial, SAMPLE) or 1.0
+
     def _optimise(self, heat: float) -> None:
         if heat < 1.0 or self.cycles == 0:
             rebuild(self.case, self._state, self.nodes.copy())
-        mean, _ = typical_changes(self.case, self._state, self._random, SAMPLE)
-        mean = mean or 1.0
+        mean = self._typical_change()
         self._weights[:] = 2.0 * mean, 0.01 * mean, 1e6 * mean, 1.0
-        self._cycle(heat * HOT * mean, COLD * mean, self._length(), until_whole=False)
+        length = self._length()
+        # With few steps for each block, what is hot for long never cools down.
+        heat *= min(1.0, length / (SHORTEST * self.case.free))
+        self._cycle(max(heat * HOT, COLD) * mean, COLD * mean, length, until_whole=False)
 
     def _length(self) -> int:
         """The length of the next cycle, so that several fit into what is left."""
@@ -148,7 +168,8 @@ class LocalSearch:
             left = float(self._limit - self.steps)
         elif self._pace:
             left = min(self._budget.remaining, 1e9) * self._pace
-        return int(min(max(SHARE * left, SHORTEST * count, 5_000), LONGEST * count + 20_000))
+        enough = min(SHORTEST * count + 5_000, 0.9 * left)
+        return int(min(max(SHARE * left, enough, 1), LONGEST * count + 20_000))
 
     def _cycle(self, hot: float, cold: float, length: int, until_whole: bool) -> None:
         """One cycle, cut short when it is over."""
@@ -170,6 +191,7 @@ class LocalSearch:
                 self._random,
                 self._weights,
                 self._critical,
+                self._trial,
                 steps,
                 hot,
                 cold,

@@ -1,6 +1,6 @@
-"""The arrays of a case, one behind the other in two of them: compiled calls with many arrays take long to compile.
+"""The arrays of a case, one behind the other in two: compiled calls with many arrays take long to compile.
 
-A name stands for where its array begins: `whole(case, EDGE_OTHER, 5)` is its sixth number.
+A name stands for where its array begins: `ints[ints[EDGE_OTHER] + 5]` is its sixth number.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from berth.policies.local_search.case import Case
-from berth.space.compiled import compiled
 
 (
     MEMBER_FIRST,
@@ -81,15 +80,3 @@ def field_of(case: Case, field: int) -> NDArray[Any]:
     last = WHOLE_FIELDS if field < WHOLE_FIELDS else FIELDS
     end = int(case.ints[field + 1]) if field + 1 < last else len(pool)
     return pool[int(case.ints[field]) : end]
-
-
-@compiled
-def whole(case: Case, field: int, index: int) -> int:
-    """A whole number of a field."""
-    return case.ints[case.ints[field] + index]
-
-
-@compiled
-def real(case: Case, field: int, index: int) -> float:
-    """A number of a field."""
-    return case.reals[case.ints[field] + index]

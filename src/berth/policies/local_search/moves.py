@@ -15,9 +15,8 @@ from berth.policies.local_search.fields import (
     EDGE_SENDS,
     MEMBER_FIRST,
     NEXT_HOP,
-    real,
-    whole,
 )
+from berth.policies.local_search.inner import inner
 from berth.policies.local_search.state import (
     AFTER,
     BEFORE,
@@ -45,14 +44,7 @@ MOST_SHARE = 1e6
 """Of a link without any bandwidth."""
 
 
-@compiled
-def move(case: Case, state: State, block: int, new: int) -> None:
-    """Put a block on another node."""
-    put(case, state, block, new)
-    follow(case, state, block)
-
-
-@compiled
+@inner
 def follow(case: Case, state: State, block: int) -> None:
     """Bring up to date what isn't a sum."""
     if case.aims.loaded != 0.0:
@@ -63,24 +55,26 @@ def follow(case: Case, state: State, block: int) -> None:
         busiest_link(case, state)
 
 
-@compiled
-def put(case: Case, state: State, block: int, new: int) -> None:
-    """Put a block on a node, but leave times as they are."""
+@inner
+def carry(
+    case: Case, state: State, block: int, new: int, cost: float, logarithm: float, broken: float
+) -> None:
+    """Put a block on a node, given what `move_change` says to that; times are left as they are."""
+    ints, reals = case.ints, case.reals
     aims, old = case.aims, state.node[block]
-    cost, logarithm, broken = move_change(case, state, block, new)
     state.totals[COST] += cost
     state.totals[LOG_AVAILABILITY] += logarithm
     state.totals[BROKEN] += broken
-    state.application[whole(case, APPLICATION, block), LOG_SUM] += logarithm
+    state.application[ints[ints[APPLICATION] + block], LOG_SUM] += logarithm
     if aims.uses_links or aims.uses_ports:
         if old >= 0:
             _send(case, state, block, old, -1.0)
         _send(case, state, block, new, 1.0)
     if aims.uses_cards:
         _cards(case, state, block, old, new)
-    size = whole(case, MEMBER_FIRST, block + 1) - whole(case, MEMBER_FIRST, block)
+    size = ints[ints[MEMBER_FIRST] + block + 1] - ints[ints[MEMBER_FIRST] + block]
     for resource in range(case.resources):
-        need = real(case, DEMAND, block * case.resources + resource)
+        need = reals[ints[DEMAND] + block * case.resources + resource]
         if old >= 0:
             state.load[old, resource] -= need
         state.load[new, resource] += need
@@ -96,7 +90,7 @@ def put(case: Case, state: State, block: int, new: int) -> None:
         state.numbers[TOUCHED] += 1
 
 
-@compiled
+@inner
 def _unlist(state: State, block: int, node: int) -> None:
     before, after = state.chain[block, BEFORE], state.chain[block, AFTER]
     if before >= 0:
@@ -107,7 +101,7 @@ def _unlist(state: State, block: int, node: int) -> None:
         state.chain[after, BEFORE] = before
 
 
-@compiled
+@inner
 def _enlist(state: State, block: int, node: int) -> None:
     after = state.place[node, FIRST]
     state.chain[block, BEFORE], state.chain[block, AFTER] = -1, after
@@ -116,11 +110,15 @@ def _enlist(state: State, block: int, node: int) -> None:
     state.place[node, FIRST] = block
 
 
-@compiled
+@inner
 def _cards(case: Case, state: State, block: int, old: int, new: int) -> None:
+    ints, reals = case.ints, case.reals
     unit = case.aims.rate_unit
-    for edge in range(whole(case, EDGE_FIRST, block), whole(case, EDGE_FIRST, block + 1)):
-        there, rate = state.node[whole(case, EDGE_OTHER, edge)], real(case, EDGE_RATE, edge)
+    for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
+        there, rate = (
+            state.node[ints[ints[EDGE_OTHER] + edge]],
+            reals[ints[EDGE_RATE] + edge],
+        )
         if there < 0:
             continue
         if there != new:
@@ -130,8 +128,8 @@ def _cards(case: Case, state: State, block: int, old: int, new: int) -> None:
             if there != new:
                 before = state.wire[there, CARD_USED]
                 state.wire[there, CARD_USED] += rate
-                state.totals[BROKEN] += beyond(before + rate, real(case, CARD, there), unit)
-                state.totals[BROKEN] -= beyond(before, real(case, CARD, there), unit)
+                state.totals[BROKEN] += beyond(before + rate, reals[ints[CARD] + there], unit)
+                state.totals[BROKEN] -= beyond(before, reals[ints[CARD] + there], unit)
             continue
         if there != old:
             state.wire[old, CARD_USED] -= rate
@@ -141,15 +139,16 @@ def _cards(case: Case, state: State, block: int, old: int, new: int) -> None:
             state.wire[new, CARD_USED] -= rate
 
 
-@compiled
+@inner
 def _send(case: Case, state: State, block: int, node: int, sign: float) -> None:
     """Add to links and ports, or take from them, what a block exchanges on a node."""
-    for edge in range(whole(case, EDGE_FIRST, block), whole(case, EDGE_FIRST, block + 1)):
-        there = state.node[whole(case, EDGE_OTHER, edge)]
-        if there < 0 or there == node or real(case, EDGE_RATE, edge) == 0.0:
+    ints, reals = case.ints, case.reals
+    for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
+        there = state.node[ints[ints[EDGE_OTHER] + edge]]
+        if there < 0 or there == node or reals[ints[EDGE_RATE] + edge] == 0.0:
             continue
-        rate = sign * real(case, EDGE_RATE, edge)
-        sender, receiver = (node, there) if whole(case, EDGE_SENDS, edge) else (there, node)
+        rate = sign * reals[ints[EDGE_RATE] + edge]
+        sender, receiver = (node, there) if ints[ints[EDGE_SENDS] + edge] else (there, node)
         if case.aims.uses_links:
             _cross(case, state, sender, receiver, rate)
         if case.aims.uses_ports:
@@ -162,12 +161,13 @@ def _send(case: Case, state: State, block: int, node: int, sign: float) -> None:
             state.totals[BROKEN] += beyond(state.wire[receiver, RECEIVING], ROOM, 1.0)
 
 
-@compiled
+@inner
 def _cross(case: Case, state: State, sender: int, receiver: int, rate: float) -> None:
     """A rate over every physical link from one node to another."""
+    ints = case.ints
     here = sender
     while here != receiver:
-        following = receiver if not case.routed else whole(case, NEXT_HOP, here * case.nodes + receiver)
+        following = receiver if not case.routed else ints[ints[NEXT_HOP] + here * case.nodes + receiver]
         if following < 0:
             return
         link = link_number(case, here, following)
@@ -179,17 +179,18 @@ def _cross(case: Case, state: State, sender: int, receiver: int, rate: float) ->
         here = following
 
 
-@compiled
+@inner
 def busiest_link(case: Case, state: State) -> None:
     """The highest share of a link's bandwidth in use, over all that is sent."""
+    ints, reals = case.ints, case.reals
     highest = 0.0
-    for block in range(case.count):
-        for edge in range(whole(case, EDGE_FIRST, block), whole(case, EDGE_FIRST, block + 1)):
-            if not whole(case, EDGE_SENDS, edge) or real(case, EDGE_RATE, edge) == 0.0:
+    for block in range(case.block_count):
+        for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
+            if not ints[ints[EDGE_SENDS] + edge] or reals[ints[EDGE_RATE] + edge] == 0.0:
                 continue
-            here, goal = state.node[block], state.node[whole(case, EDGE_OTHER, edge)]
+            here, goal = state.node[block], state.node[ints[ints[EDGE_OTHER] + edge]]
             while here != goal:
-                following = goal if not case.routed else whole(case, NEXT_HOP, here * case.nodes + goal)
+                following = goal if not case.routed else ints[ints[NEXT_HOP] + here * case.nodes + goal]
                 if following < 0:
                     break
                 link = link_number(case, here, following)
@@ -212,7 +213,8 @@ def rebuild(case: Case, state: State, nodes: IndexArray) -> None:
     state.application[:, LOG_SUM] = 0.0
     state.totals[:] = 0.0
     for block in range(len(nodes)):
-        put(case, state, block, nodes[block])
+        cost, logarithm, broken = move_change(case, state, block, nodes[block])
+        carry(case, state, block, nodes[block], cost, logarithm, broken)
     if case.aims.loaded != 0.0:
         loaded_time(case, state)
     if case.aims.uses_time:

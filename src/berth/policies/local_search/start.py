@@ -7,7 +7,7 @@ import numpy as np
 from berth.policies.local_search.between import delay_between
 from berth.policies.local_search.case import Case, IndexArray
 from berth.policies.local_search.chance import Words, drawn
-from berth.policies.local_search.changes import may_host, move_change
+from berth.policies.local_search.changes import DUST, may_host, move_change
 from berth.policies.local_search.fields import (
     CANDIDATE_FIRST,
     CANDIDATES,
@@ -20,84 +20,101 @@ from berth.policies.local_search.fields import (
     NEAR,
     SLOWNESS,
     WORK,
-    real,
-    whole,
 )
-from berth.policies.local_search.moves import put
+from berth.policies.local_search.inner import inner
+from berth.policies.local_search.moves import carry
 from berth.policies.local_search.state import State
 from berth.space.compiled import compiled
 
-TRIES = 24
-"""Candidates that are drawn for each block; all of them where there are fewer than twice as many."""
-NEIGHBOURS = 12
-WHOLE_SCANS = 2_000_000_000
+TRIES = 32
+"""Candidates that are drawn for each block; all of them where there are no more."""
+NEIGHBOURS = 10
+"""Neighbours in the graph that are looked at, with what is near them."""
+OPTIONS = 256
+SCANS = 30_000_000
 """Candidates that are looked at, over all blocks, where none that was drawn has room."""
 
 
 @compiled
 def first_nodes(case: Case, state: State, order: IndexArray, wanted: IndexArray, random: Words) -> None:
     """Place all blocks in an order; where a node is wanted for one, there."""
+    ints = case.ints
+    options = np.empty(OPTIONS, dtype=np.int64)
     scans, rotation = 0, 0
     for block in order:
-        if wanted[block] >= 0:
-            put(case, state, block, wanted[block])
-            continue
-        group = whole(case, GROUP, block)
-        begin, end = whole(case, CANDIDATE_FIRST, group), whole(case, CANDIDATE_FIRST, group + 1)
-        chosen, broken, cost = -1, np.inf, np.inf
-        first, last = whole(case, EDGE_FIRST, block), whole(case, EDGE_FIRST, block + 1)
-        for edge in range(first, min(last, first + NEIGHBOURS)):
-            node = state.node[whole(case, EDGE_OTHER, edge)]
-            if node < 0:
-                continue
-            for number in range(-1, case.near_count):
-                place = node if number < 0 else whole(case, NEAR, node * case.near_count + number)
-                if may_host(case, block, place):
-                    chosen, broken, cost = _better(case, state, block, place, chosen, broken, cost)
-        if end - begin <= 2 * TRIES:
-            for position in range(begin, end):
-                node = whole(case, CANDIDATES, position)
-                chosen, broken, cost = _better(case, state, block, node, chosen, broken, cost)
-        else:
-            for _ in range(TRIES):
-                node = whole(case, CANDIDATES, begin + drawn(random, end - begin))
-                chosen, broken, cost = _better(case, state, block, node, chosen, broken, cost)
-        looked = 0
-        while broken > 0.0 and end - begin > 2 * TRIES and looked < end - begin and scans < WHOLE_SCANS:
-            node = whole(case, CANDIDATES, begin + rotation % (end - begin))
-            chosen, broken, cost = _better(case, state, block, node, chosen, broken, cost)
-            if broken > 0.0:
-                rotation += 1
-            looked += 1
-            scans += 1
-        put(case, state, block, chosen)
+        group = ints[ints[GROUP] + block]
+        begin = ints[ints[CANDIDATE_FIRST] + group]
+        size = ints[ints[CANDIDATE_FIRST] + group + 1] - begin
+        count = _options(case, state, random, block, wanted[block], options)
+        chosen, least, looked = options[0], np.inf, 0
+        best = np.inf
+        while count > 0:
+            for number in range(count):
+                price, logarithm, broken = move_change(case, state, block, options[number])
+                if broken > best + DUST:
+                    continue
+                price += first_guess(case, state, block, options[number], logarithm)
+                if broken < best - DUST or price < least:
+                    chosen, best, least = options[number], broken, price
+            count = 0
+            if best > DUST and wanted[block] < 0 and looked < size and scans < SCANS:
+                # Nodes that are full are passed for good.
+                count = min(TRIES, size - looked)
+                for number in range(count):
+                    options[number] = ints[ints[CANDIDATES] + begin + (rotation + number) % size]
+                rotation += count
+                looked += count
+                scans += count
+        cost, logarithm, broken = move_change(case, state, block, chosen)
+        carry(case, state, block, chosen, cost, logarithm, broken)
 
 
-@compiled
-def _better(
-    case: Case, state: State, block: int, node: int, chosen: int, broken: float, cost: float
-) -> tuple[int, float, float]:
-    """A node, or the one chosen before: whichever breaks less, then costs less."""
-    price, logarithm, breaks = move_change(case, state, block, node)
-    price += case.aims.log_availability * logarithm
-    if case.aims.time + case.aims.loaded > 0.0:
-        price += (case.aims.time + case.aims.loaded) * _delays(case, state, block, node)
-    breaks = max(breaks, 0.0)
-    if breaks < broken or (breaks == broken and price < cost):
-        return node, breaks, price
-    return chosen, broken, cost
+@inner
+def _options(case: Case, state: State, random: Words, block: int, wanted: int, options: IndexArray) -> int:
+    """Note nodes that are worth a look; how many there are."""
+    ints = case.ints
+    if wanted >= 0:
+        options[0] = wanted
+        return 1
+    count = 0
+    first, last = ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]
+    for edge in range(first, min(last, first + NEIGHBOURS)):
+        node = state.node[ints[ints[EDGE_OTHER] + edge]]
+        for number in range(-1, case.near_count if node >= 0 else -1):
+            place = node if number < 0 else ints[ints[NEAR] + node * case.near_count + number]
+            if may_host(case, block, place):
+                options[count] = place
+                count += 1
+    group = ints[ints[GROUP] + block]
+    begin = ints[ints[CANDIDATE_FIRST] + group]
+    size = ints[ints[CANDIDATE_FIRST] + group + 1] - begin
+    for number in range(min(size, TRIES)):
+        options[count] = ints[ints[CANDIDATES] + begin + (number if size <= TRIES else drawn(random, size))]
+        count += 1
+    return count
 
 
-@compiled
+@inner
+def first_guess(case: Case, state: State, block: int, node: int, logarithm: float) -> float:
+    """What a move costs beside sums of flows and prices, as far as one can tell from a part of a plan."""
+    aims = case.aims
+    price = (aims.log_availability + aims.availability) * logarithm
+    if aims.time + aims.loaded > 0.0:
+        price += (aims.time + aims.loaded) * _delays(case, state, block, node)
+    return price
+
+
+@inner
 def _delays(case: Case, state: State, block: int, node: int) -> float:
     """Delays to a block's neighbours and its work: what paths through it would take."""
+    ints, reals = case.ints, case.reals
     total = 0.0
-    for edge in range(whole(case, EDGE_FIRST, block), whole(case, EDGE_FIRST, block + 1)):
-        there = state.node[whole(case, EDGE_OTHER, edge)]
+    for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
+        there = state.node[ints[ints[EDGE_OTHER] + edge]]
         if there >= 0:
-            sends = whole(case, EDGE_SENDS, edge)
+            sends = ints[ints[EDGE_SENDS] + edge]
             ms = delay_between(case, node, there) if sends else delay_between(case, there, node)
             total += 0.0 if np.isnan(ms) else ms
-    for number in range(whole(case, MEMBER_FIRST, block), whole(case, MEMBER_FIRST, block + 1)):
-        total += real(case, WORK, whole(case, MEMBERS, number)) * real(case, SLOWNESS, node)
+    for number in range(ints[ints[MEMBER_FIRST] + block], ints[ints[MEMBER_FIRST] + block + 1]):
+        total += reals[ints[WORK] + ints[ints[MEMBERS] + number]] * reals[ints[SLOWNESS] + node]
     return total

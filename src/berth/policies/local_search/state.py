@@ -10,6 +10,7 @@ from berth.policies.local_search.case import Case, FloatArray, IndexArray, Marks
 
 COST, LOG_AVAILABILITY, BROKEN, TIME, LOADED, BUSIEST = range(6)
 """Positions in `State.totals`."""
+TOTALS = 6
 WORST, TOUCHED, SLOWEST = range(3)
 """Positions in `State.numbers`: the application with the longest path, how many blocks are noted as moved
 and, for each application, the instance where its longest path ends."""
@@ -44,7 +45,7 @@ class State(NamedTuple):
     """Of each node: bytes over its card, and shares of links that it sends and receives by."""
     link_load: FloatArray
     times: FloatArray
-    """Of each instance: when it is done, how long its results go on from there, when it is done with queues."""
+    """Of each instance: when it is done, how long its results go on, when it is done with queues."""
     dirty: Marks
     application: FloatArray
     """Of each: the logarithm of its availability, and its longest path."""
@@ -55,9 +56,9 @@ class State(NamedTuple):
 def new_state(case: Case, applications: int) -> State:
     """Nothing is placed."""
     return State(
-        node=np.full(case.count, -1, dtype=np.int64),
-        chain=np.full((case.count, 2), -1, dtype=np.int64),
-        noted=np.zeros((case.count, 2), dtype=np.int64),
+        node=np.full(case.block_count, -1, dtype=np.int64),
+        chain=np.full((case.block_count, 2), -1, dtype=np.int64),
+        noted=np.zeros((case.block_count, 2), dtype=np.int64),
         place=np.tile(np.array([0, -1], dtype=np.int64), (case.nodes, 1)),
         load=np.zeros((case.nodes, case.resources)),
         wire=np.zeros((case.nodes, 3)),
@@ -65,6 +66,6 @@ def new_state(case: Case, applications: int) -> State:
         times=np.zeros((case.instances, 3)),
         dirty=np.zeros(case.instances, dtype=np.uint8),
         application=np.zeros((applications, 2)),
-        totals=np.zeros(6),
+        totals=np.zeros(TOTALS),
         numbers=np.zeros(SLOWEST + applications, dtype=np.int64),
     )

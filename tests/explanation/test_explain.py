@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 import berth
-from berth.evaluation import Situation, evaluate
+from berth.evaluation import Setting, evaluate
 from berth.explanation import document, explain
-from berth.explanation.changes import changes_of, with_copy_of, with_link
+from berth.explanation.changes import with_copy_of, with_link
+from berth.explanation.judging import Judge
+from berth.explanation.what_if import changes_tried
 from berth.files import plan_from, problem_from
 from berth.model import BadInput, Plan, Problem
 
@@ -106,11 +108,12 @@ def test_what_if_is_solving_the_changed_problem(objective: dict[str, float]) -> 
     """Every gain is the difference of two proved optima, found here by hand."""
     problem = line(objective=objective)
     plan = berth.solve(problem)
-    found = explain(problem, plan, what_if="full").what_if
+    explained = explain(problem, plan, what_if="full")
+    found = explained.what_if
     assert found is not None
     assert found.unchanged.proved
     assert found.unchanged.objective == pytest.approx(plan.objective)
-    changes = list(changes_of(Situation(berth.evaluation.Setting(problem), plan)))
+    changes = changes_tried(Judge(Setting(problem), plan, explained.goal), explained.operators, "full")
     assert [change.words for change in changes] == [item.words for item in found.changes]
     assert {change.kind for change in changes} >= {"node", "capacity", "bandwidth"}
     for change, item in zip(changes, found.changes, strict=True):
@@ -124,11 +127,13 @@ def test_what_if_is_solving_the_changed_problem(objective: dict[str, float]) -> 
 
 
 def test_more_room_pays() -> None:
-    """Two cpu more where it would be faster bring 8 ms; the least demand is what is added."""
+    """A cpu more where it would be faster brings 8 ms, and is tried first; elsewhere it brings nothing."""
     problem = line()
     found = explain(problem, berth.solve(problem), what_if="full").what_if
     assert found is not None
     gains = {item.words: item.gain for item in found.changes}
+    assert next(iter(gains)) == "room for watch/tag on near (near cpu 2 instead of 1)"
+    assert next(iter(gains.values())) == pytest.approx(8.0)
     assert gains["edge <-> centre with half the delay (10 ms)"] == pytest.approx(10.0)
     assert gains["cpu: 1 more on edge"] == 0.0
 

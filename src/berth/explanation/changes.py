@@ -33,7 +33,7 @@ def changes_of(situation: Situation) -> Iterator[Change]:
     problem, full = situation.problem, binding(situation)
     scarce = [more for more in (_more(situation, use) for use in full) if more is not None]
     paths = list(_faster_links(situation))
-    fullest = next((name for name in (_node_of(situation, use) for use in full) if name is not None), None)
+    fullest = next((name for name in (node_of(situation, use) for use in full) if name is not None), None)
     if fullest is None and len(situation.used_nodes):
         fullest = _most_used(situation)
     nodes = [] if fullest is None else [with_copy_of(problem, fullest)]
@@ -46,37 +46,42 @@ def _most_used(situation: Situation) -> int:
     return int(count.argmax())
 
 
-def _node_of(situation: Situation, use: Use) -> int | None:
+def node_of(situation: Situation, use: Use) -> int | None:
     """The node whose limit it is; None for links and requirements."""
     if use.kind in ("link", "response time", "availability"):
         return None
     return situation.network.index[use.name.partition(" ")[0] if use.kind == "capacity" else use.name]
 
 
+def ends_of(situation: Situation, use: Use) -> tuple[int, int]:
+    """The nodes at the ends of the link whose limit it is."""
+    arrow = " <-> " if situation.network.duplex == "half" else " -> "
+    sender, _, receiver = use.name.partition(arrow)
+    return situation.network.index[sender], situation.network.index[receiver]
+
+
 def _more(situation: Situation, use: Use) -> Change | None:
     """More of something that has a limit; None where more can't be had of it."""
-    problem, node = situation.problem, _node_of(situation, use)
+    problem, node = situation.problem, node_of(situation, use)
     if use.kind == "link":
-        arrow = " <-> " if situation.network.duplex == "half" else " -> "
-        sender, _, receiver = use.name.partition(arrow)
-        ends = situation.network.index[sender], situation.network.index[receiver]
-        return with_link(problem, *ends, "bandwidth_bytes_per_s", 2.0 * use.limit) if use.limit else None
+        wider = with_link(problem, *ends_of(situation, use), "bandwidth_bytes_per_s", 2.0 * use.limit)
+        return wider if use.limit else None
     if node is None or use.kind.endswith("port"):
         return None
     item = situation.network.nodes[node]
     if use.kind == "processor":
         better, words = replace(item, speed=2.0 * item.speed), f"speed {amount(2 * item.speed)}"
-        return Change("speed", f"{item.name} twice as fast ({words})", _with_node(problem, node, better))
+        return Change("speed", f"{item.name} twice as fast ({words})", with_node(problem, node, better))
     if use.kind == "card":
         better = replace(item, nic_bytes_per_s=2.0 * item.nic_bytes_per_s)
         words = f"{item.name}'s network card twice as wide"
-        return Change("card", words, _with_node(problem, node, better)) if item.nic_bytes_per_s else None
+        return Change("card", words, with_node(problem, node, better)) if item.nic_bytes_per_s else None
     resource = use.name.partition(" ")[2]
     unit = _least_demand(problem, resource)
     size = item.capacity.get(resource, 0.0) + unit / (1.0 - problem.network.headroom)
     better = replace(item, capacity={**item.capacity, resource: size})
     words = f"{resource}: {amount(unit)} more on {item.name}"
-    return Change("capacity", words, _with_node(problem, node, better)) if unit else None
+    return Change("capacity", words, with_node(problem, node, better)) if unit else None
 
 
 def _least_demand(problem: Problem, resource: str) -> float:
@@ -128,7 +133,8 @@ def _link(sender: str, receiver: str, given: Mapping[str, float]) -> Link:
     return replace(Link(sender, receiver), **given)  # type: ignore[arg-type]
 
 
-def _with_node(problem: Problem, number: int, node: Node) -> Problem:
+def with_node(problem: Problem, number: int, node: Node) -> Problem:
+    """The problem with another node in place of one."""
     nodes = tuple(node if k == number else item for k, item in enumerate(problem.network.nodes))
     return replace(problem, network=replace(problem.network, nodes=nodes))
 

@@ -107,19 +107,20 @@ def explain(
         [unit for unit in units if asked & set(unit.members.tolist())] if operators else _worst(judge, units)
     )
     alternatives = Alternatives(judge)
+    explained = tuple(alternatives.explain(unit) for unit in chosen)
     return Explanation(
         situation=judge.situation,
         goal=judge.goal,
         objective=judge.before.objective,
         violations=judge.before.violations,
-        operators=tuple(alternatives.explain(unit) for unit in chosen),
+        operators=explained,
         units=len(units),
         limits=tuple(binding(judge.situation)),
         path=slowest_path(judge.situation),
         sharing=sharing_of(judge.situation),
         growth=tuple(growth_of(judge.situation)),
         mending=mending_of(judge),
-        what_if=what_ifs(judge, what_if, seconds),
+        what_if=what_ifs(judge, explained, what_if, seconds),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
@@ -11,8 +11,10 @@ from typing import Literal
 from berth.evaluation import Setting, Situation
 from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
+from berth.explanation.alternatives import Explained
 from berth.explanation.changes import Change, changes_of
 from berth.explanation.judging import Judge
+from berth.explanation.room import room_elsewhere
 from berth.model import BadInput, Plan, Problem
 from berth.policies.registry import ALIASES, DEFAULT, policy_names
 from berth.policies.solve import solve
@@ -59,12 +61,18 @@ class WhatIfs:
     changes: tuple[WhatIf, ...]
 
 
-def what_ifs(judge: Judge, depth: Depth, seconds: float) -> WhatIfs | None:
+def changes_tried(judge: Judge, operators: Sequence[Explained], depth: Depth) -> list[Change]:
+    """Room for what would be better elsewhere, then more of what is scarce; as many as are asked for."""
+    most = MOST[depth]
+    return [*islice(room_elsewhere(judge, operators), most // 2), *changes_of(judge.situation)][:most]
+
+
+def what_ifs(judge: Judge, operators: Sequence[Explained], depth: Depth, seconds: float) -> WhatIfs | None:
     """Solve the problem, and the problem with each change, in equal shares of the time; None for `none`."""
     goal = judge.goal
-    tried = list(islice(changes_of(judge.situation), MOST[depth]))
     if goal is None or depth == "none":
         return None
+    tried = changes_tried(judge, operators, depth)
     policy = _policy_of(judge.plan)
     share = max(SHORTEST, seconds / (len(tried) + 1))
     unchanged = _best(judge, judge.setting.problem, goal, policy, share)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import berth
 from berth.files import problem_from
 from berth.policies.two_stage.both import _worth_it
-from tests.policies.two_stage_cases import case, solve, tiny_cases
+from tests.policies.two_stage_cases import case, packed, solve, tiny_cases
 
 
 def small_ones_first() -> dict[str, Any]:
@@ -77,3 +77,17 @@ def test_what_is_found_again_breaks_nothing_more(raw: dict[str, Any]) -> None:
     plan = solve(problem, "r-heron")
     for line in berth.evaluate(problem, plan).violations if plan.found else ():
         assert not line.startswith(("container", "instance", "node")), line
+
+
+@pytest.mark.parametrize(
+    ("policy", "second_stage"), [("mips", "mips"), ("ffd", "best-fit"), ("two-stage-exact", "exact")]
+)
+def test_pinned_instances_share_the_only_container_that_their_server_has_room_for(
+    policy: str, second_stage: str
+) -> None:
+    """s1 takes one container of 4: the two y must share it, though any two instances fit as well."""
+    operators = {"x": {"demand": {"cpu": 2}}, "y": {"demand": {"cpu": 2}, "parallelism": 2, "pinned": "s1"}}
+    problem = problem_from(case(operators, {}, (3, 4.0), (8.0, 6.0)))
+    plan = solve(problem, policy, second_stage=second_stage)
+    assert plan.violations == ()
+    assert sorted(packed(plan)) == ["x", "y#0 y#1"]

@@ -26,8 +26,8 @@ from berth.policies.two_stage.mcts_tree import (
 
 LARGEST_TREE = 1_000_000
 """Nodes; beyond, roll-outs start from the nodes that there are."""
-STEPS_AT_ONCE = 100_000_000
-"""After about so many steps, a fraction of a second, dead ends or not, the search looks at the time."""
+STEPS_AT_ONCE = 10_000_000
+"""After about so many steps, a small fraction of a second, dead ends or not, the search looks at the time."""
 ATTEMPTS = 10
 """A round ends after so many times its samples in dead ends in a row."""
 PATIENCE = 2

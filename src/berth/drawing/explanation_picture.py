@@ -21,7 +21,7 @@ NETWORK_WIDTH, LOWEST = 620.0, 420.0
 LIST_WIDTH = 390.0
 BETWEEN_LISTS = 16.0
 MOST_LIMITS, MOST_ALTERNATIVES, MOST_CHANGES = 8, 12, 6
-WORSE, BETTER = "#8c8c8c", "#009e73"
+WORSE, BETTER, FORBIDDEN = "#8c8c8c", "#009e73", "#a8d8c8"
 
 
 def draw_explanation(explanation: Explanation, file_format: Format) -> bytes:
@@ -71,29 +71,27 @@ def _limits(explanation: Explanation) -> BarList:
 
 
 def _alternatives(explanation: Explanation) -> BarList:
-    """The best other nodes, the cheapest first."""
-    rows = [
-        (item.best.change, item.best, ", ".join(instance_groups(explanation.situation.problem, numbers)))
-        for numbers, item in explanation.rows
-        if item.best is not None and item.best.change is not None
-    ]
+    """The best other nodes and the better ones that are forbidden, the cheapest first."""
+    rows = []
+    for numbers, item in explanation.rows:
+        names = ", ".join(instance_groups(explanation.situation.problem, numbers))
+        for other in [*item.forbidden[:1], *([item.best] if item.best is not None else [])]:
+            if other.change is not None:
+                rows.append((other.change, other, f"{names} → {other.node}"))
     maximise = explanation.goal is not None and explanation.goal.maximise
     rows.sort(key=lambda row: -row[0] if maximise else row[0])
     shown = rows[:MOST_ALTERNATIVES]
     longest = max((abs(change) for change, _, _ in shown), default=0.0)
     bars = []
-    for change, best, names in shown:
+    for change, other, names in shown:
         share = abs(change) / longest if longest > 0 else 0.0
-        text = (
-            "the same" if change == 0 else f"{'+' if change > 0 else '−'}{_amount(explanation, abs(change))}"
-        )
-        bars.append(Bar(f"{names} → {best.node}", share, text, BETTER if best.better else WORSE))
+        sign = "+" if change > 0 else "−"
+        text = "the same" if change == 0 else f"{sign}{_amount(explanation, abs(change))}"
+        colour = FORBIDDEN if other.breaks else BETTER if other.better else WORSE
+        bars.append(Bar(f"{names} (forbidden)" if other.breaks else names, share, text, colour))
     left = len(rows) - MOST_ALTERNATIVES
-    return BarList(
-        f"Best other nodes: change of {_goal_words(explanation)}",
-        tuple(bars),
-        f"and {left} more" if left > 0 else "",
-    )
+    title = f"Other nodes: change of {_goal_words(explanation)}"
+    return BarList(title, tuple(bars), f"and {left} more" if left > 0 else "")
 
 
 def _changes(explanation: Explanation) -> BarList:

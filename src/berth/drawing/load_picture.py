@@ -28,19 +28,20 @@ class LoadPicture(NetworkPicture):
     def __init__(self, explanation: Explanation, views: list[ApplicationView]) -> None:
         situation = explanation.situation
         super().__init__(situation.problem, situation, views)
-        self._shares: dict[int, float] = {}
+        self.shares: dict[int, float] = {}
+        """How full every node is that has a limit."""
         index = situation.network.index
         for use in explanation.limits:
             if use.kind not in ELSEWHERE:
                 node = index[use.name.partition(" ")[0] if use.kind == "capacity" else use.name]
-                self._shares[node] = max(self._shares.get(node, 0.0), use.share)
+                self.shares[node] = max(self.shares.get(node, 0.0), use.share)
 
     def _draw_node(self, paper: Paper, spots: Spots, node: int) -> None:
         middle, radius = spots.middle(node), float(spots.radii[node])
         if node not in self._coloured:
             paper.disc(middle, radius, UNUSED, "white", level=2.6)
             return
-        colour = load_colour(self._shares[node]) if node in self._shares else FREE
+        colour = load_colour(self.shares[node]) if node in self.shares else FREE
         paper.disc(middle, radius, colour, INK)
         if count := len(self._runs.get(node, [])):
             paper.write(middle, str(count), NAME_SIZE, bold=True, colour=text_colour(colour), across="center")

@@ -1,5 +1,6 @@
 """Failures, rate changes, migrations, noise and re-planning: what is known exactly; nothing vanishes."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -277,11 +278,10 @@ def test_what_is_missing_is_told() -> None:
         ({"warm_up_s": 60.0}, "warm_up_s: 60 is not below the duration, 60"),
         ({"arrivals": "random"}, "arrivals: expected poisson or regular, found 'random'"),
         ({"jitter_ms": -1.0}, "jitter_ms: -1 is below 0"),
-        ({"window_s": 1e-9}, "window_s: 1e-09 makes more than 100,000 windows"),
+        ({"window_s": 1e-9}, "window_s: 1e-09 is too short: the duration has more than 100,000 of it"),
     ],
 )
 def test_bad_options(given: dict[str, Any], line: str) -> None:
     """Each names the field and the value."""
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(ValueError, match=re.escape(line)):
         Options(**given)
-    assert caught.value.mistakes == (line,)

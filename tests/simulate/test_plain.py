@@ -58,7 +58,7 @@ def recorded(result: Simulation, problem: Problem) -> list[Result]:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     placed_problems(),
     st.sampled_from(["regular", "poisson"]),

@@ -22,6 +22,7 @@ from berth.cli import (
     sample_telemetry,
     schema,
     show,
+    simulate,
     solve,
     solve_many,
     watch,
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 for command in (solve, evaluate, explain, compare, diff, show, policies, schema, ingest, solve_many):
     command.register(app)
-for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch):
+for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch, simulate):
     command.register(app)
 
 

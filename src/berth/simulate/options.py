@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
-from berth.model import BadInput
-
 Arrivals = Literal["poisson", "regular"]
 Service = Literal["exponential", "fixed"]
 Processors = Literal["own", "node", "shared"]
@@ -17,7 +15,8 @@ Fate = Literal["lose", "wait"]
 ABOVE_ZERO = ("duration_s", "window_s", "tuple_bytes", "delay_period_s", "mean_repair_s", "replan_every_s")
 NOT_BELOW_ZERO = ("warm_up_s", "jitter_ms", "delay_noise", "pause_s")
 WINDOWS = 60
-MOST_WINDOWS = 100_000
+MOST_PERIODS = 100_000
+MOST_RECORDED = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,9 @@ class Options:
     """So many of the first results are kept one by one."""
 
     def __post_init__(self) -> None:
-        mistakes = [*self._amounts(), *self._choices()]
-        if not mistakes and self.warm_up_s >= self.duration_s:
-            mistakes.append(f"warm_up_s: {self.warm_up_s:g} is not below the duration, {self.duration_s:g}")
-        if not mistakes and self.duration_s / self.window > MOST_WINDOWS:
-            mistakes.append(f"window_s: {self.window:g} makes more than {MOST_WINDOWS:,} windows")
+        mistakes = [*self._amounts(), *self._choices()] or self._times()
         if mistakes:
-            raise BadInput(mistakes)
+            raise ValueError(mistakes[0])
 
     @property
     def window(self) -> float:
@@ -82,6 +77,21 @@ class Options:
                 found.append(f"{name}: {value:g} is not above 0")
             elif value < 0:
                 found.append(f"{name}: {value:g} is below 0")
+        return found
+
+    def _times(self) -> list[str]:
+        found = []
+        if self.warm_up_s >= self.duration_s:
+            found.append(f"warm_up_s: {self.warm_up_s:g} is not below the duration, {self.duration_s:g}")
+        periods = ("window_s", "mean_repair_s", *(("delay_period_s",) if self.delay_noise else ()))
+        for name in periods:
+            value = getattr(self, name)
+            if value is not None and self.duration_s / value > MOST_PERIODS:
+                found.append(
+                    f"{name}: {value:g} is too short: the duration has more than {MOST_PERIODS:,} of it"
+                )
+        if self.record > MOST_RECORDED:
+            found.append(f"record: {self.record:,} is above {MOST_RECORDED:,}")
         return found
 
     def _choices(self) -> list[str]:

@@ -34,6 +34,7 @@ Planner = Callable[[float, Measured], Mapping[str, str] | None]
 Happening = Callable[[float], None]
 
 MOST_WITH_NOISE = 4_000
+MOST_TUPLES = 1e9
 MEASURE, HAPPEN, PLAN = range(3)
 """What comes first of all that happens at one time."""
 
@@ -67,7 +68,10 @@ def complete_situation(problem: Problem, plan: Plan, name: str) -> Situation:
     Raises:
         BadInput: it doesn't.
     """
-    situation = Situation(Setting(problem), plan)
+    try:
+        situation = Situation(Setting(problem), plan)
+    except BadInput as error:
+        raise BadInput(f"{name}: {line}" for line in error.mistakes) from None
     if situation.reuse_mistakes:
         raise BadInput(f"{name}: {line}" for line in situation.reuse_mistakes)
     missing = np.flatnonzero(situation.computed & (situation.node_of < 0)).tolist()
@@ -90,6 +94,11 @@ class _Run:
         if options.delay_noise > 0 and len(problem.network.nodes) > MOST_WITH_NOISE:
             raise BadInput([f"delay_noise: only up to {MOST_WITH_NOISE:,} nodes"])
         self._flow = tuple_flow(self._situation, options.tuple_bytes)
+        coming = float(self._flow.source_rate.sum()) * options.duration_s
+        if coming > MOST_TUPLES:
+            raise BadInput(
+                [f"duration_s: about {coming:.2g} tuples would come in, at most {MOST_TUPLES:.0e} may"]
+            )
         self._unstable = unstable(self._situation, self._flow, options.processors)
         self._expected = judged(problem, plan)
         self._random = generator_for(options.seed)

@@ -20,6 +20,8 @@ IndexArray = NDArray[np.intp]
 
 LARGEST_TABLES = 4_000_000
 """Numbers in all tables together, at most."""
+MOST_WORK = 40_000_000
+"""Numbers that are looked at without a look at the clock, about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +140,7 @@ def elimination_bound(
     price, kept = price.copy(), price.copy()
     highest, scale, since = -np.inf, 1.0, 0
     plan = np.zeros(len(rest.cost), dtype=np.intp)
-    for _ in range(rounds):
+    for _ in range(min(rounds, max(int(MOST_WORK / elimination.size), 3))):
         value, plan, _ = elimination.run(_priced(rest, price), False)
         bound = value - float((price * rest.limit).sum())
         since += 1

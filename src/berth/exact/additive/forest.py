@@ -13,6 +13,8 @@ IndexArray = NDArray[np.intp]
 
 MOST_LEVELS = 24
 """Weights of pieces that are told apart at most."""
+MOST_WORK = 300_000_000
+"""Steps of loops without a look at the clock, about."""
 
 
 def is_forest(rest: Rest) -> bool:
@@ -44,12 +46,14 @@ def forest_bound(rest: Rest, price: FloatArray, ceiling: float, rounds: int, sla
     first = np.ascontiguousarray(rest.ends[:, 0])
     forward = (parent >= 0) & (first[upward] == parent) if len(first) else np.zeros(blocks, dtype=np.bool_)
     kept, plan, levels = price.copy(), np.zeros(blocks, dtype=np.intp), int(room.max()) + 1
+    once = cost.size * (cost.shape[1] + levels * levels // 2)
+    rounds = min(rounds, max(MOST_WORK // once, 1))
     value = kernel.improve_prices(
         cost, rest.pair, forward, weight, room, order, parent, upward, rest.demand, rest.limit, rest.group,
         price.copy(), kept, plan, levels, ceiling, rounds, slack,
     )  # fmt: skip
     least = np.full(cost.shape, value)
-    if np.isfinite(value):
+    if np.isfinite(value) and blocks * once <= MOST_WORK:
         kernel.marginals(
             rest.pair, first, weight, room, start, other, through, rest.demand, rest.limit, rest.group, kept,
             levels, cost.copy(), least,

@@ -13,6 +13,9 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
+MOST_WORK = 100_000_000
+"""Moves that are looked at without a look at the clock."""
+
 
 @compiled
 def wander(
@@ -103,6 +106,7 @@ def improved(tables: Tables, plan: IndexArray, best: float, steps: int, seed: in
     start = np.searchsorted(here[order], np.arange(len(tables.cost) + 1)).astype(np.intp)
     through = np.concatenate([edges, edges])[order]
     blocks = len(tables.cost)
+    steps = min(steps, MOST_WORK // tables.cost.size)
     tenure = generator_for(seed).integers(2, 4 + blocks // 2, steps)
     reached = np.array([best])
     found, now = plan.astype(np.intp), plan.astype(np.intp)

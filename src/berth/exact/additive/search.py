@@ -14,15 +14,16 @@ from berth.exact.additive.improvement import improved
 from berth.exact.additive.rest import BoolArray, FloatArray, IndexArray, Rest, rest_of
 from berth.exact.additive.tables import Tables
 from berth.exact.budget import Budget
+from berth.model.randomness import generator_for
 
 FINE = 1e-8
 """Objectives that differ by less than this share are the same."""
 MOST_OPEN = 200_000
 """Branches that wait at most."""
-FIRST_STEPS, LATER_STEPS = 4_000, 60
+FIRST_STEPS, LATER_STEPS = 4_000, 400
 """Steps of the local search, from the first bounds' plans and from later ones."""
-BETTER_STARTS = 12
-"""Local searches at the beginning, from different plans."""
+FIRST_STARTS, MORE_STARTS = 6, 60
+"""Local searches from plans drawn at random: at once, and one for each of the first branches."""
 
 
 @dataclass(order=True)
@@ -56,7 +57,7 @@ class Search:
         allowed = self.tables.allowed.copy()
         self._open = [_Branch(-np.inf, 0, allowed, np.zeros_like(self.tables.limit))]
         self._number = 0
-        self._lost = np.inf
+        self._generator = generator_for(self.seed)
 
     @property
     def ceiling(self) -> float:
@@ -77,7 +78,7 @@ class Search:
     @property
     def bound(self) -> float:
         """No plan costs less; infinite where there is none at all."""
-        least = min(self._lost, self._open[0].bound if self._open else np.inf)
+        least = float(self._open[0].bound) if self._open else np.inf
         if np.isinf(self.best):
             return least if np.isinf(least) else least - self.tables.noise
         return min(self.best - self.slack, least - self.tables.noise)
@@ -120,7 +121,9 @@ class Search:
             whole = np.argmax(allowed, axis=1).astype(np.intp)
             whole[rest.blocks] = found.plan
             self._offer(whole)
-            if first or self.branches % 16 == 0:
+            if 0 < self.branches <= MORE_STARTS:
+                self._improve_any()
+            if first or self.branches % 8 == 0:
                 self._improve(whole, FIRST_STEPS if first else LATER_STEPS)
             keep = rest.allowed & (least < self.ceiling - self.slack)
             dropped = int(rest.allowed.sum() - keep.sum())
@@ -167,11 +170,14 @@ class Search:
     def _start(self, allowed: BoolArray) -> None:
         """Plans to begin with: local searches from cheap places."""
         masked = np.where(allowed, self.tables.cost, np.inf)
-        generator = np.random.default_rng(self.seed)
         self._improve(np.argmin(masked, axis=1).astype(np.intp), FIRST_STEPS)
-        for _ in range(BETTER_STARTS):
-            chance = np.where(allowed, generator.random(allowed.shape), np.inf)
-            self._improve(np.argmin(chance, axis=1).astype(np.intp), FIRST_STEPS // 4)
+        for _ in range(FIRST_STARTS):
+            self._improve_any()
+
+    def _improve_any(self) -> None:
+        """A local search from a plan drawn at random."""
+        chance = np.where(self.tables.allowed, self._generator.random(self.tables.cost.shape), np.inf)
+        self._improve(np.argmin(chance, axis=1).astype(np.intp), FIRST_STEPS // 4)
 
     def _improve(self, plan: IndexArray, steps: int) -> None:
         better = improved(self.tables, plan, self.best, steps, self.seed + self.branches)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Setting
 from berth.policies.many.case import Case
 
 FloatArray = NDArray[np.float64]
@@ -17,7 +16,7 @@ _ROUNDING = 1e-7
 class Needs:
     """What must be computed at least once: one of every kind of equal operators, at the highest rate."""
 
-    def __init__(self, setting: Setting, case: Case) -> None:
+    def __init__(self, case: Case) -> None:
         self._case = case
         operators, units = case.operators, case.units
         count = len(operators.kind)
@@ -41,9 +40,9 @@ class Needs:
         self.hosting = self.allowed.any(axis=0)
 
 
-def least_price(setting: Setting, case: Case, price: FloatArray) -> float:
+def least_price(case: Case, price: FloatArray) -> float:
     """The least that nodes cost which can do all the work, hold all demands and fetch all objects."""
-    needs = Needs(setting, case)
+    needs = Needs(case)
     nodes, held = case.cells.nodes, case.objects.holds & needs.hosting
     rows: list[FloatArray] = []
     least: list[float] = []
@@ -98,16 +97,16 @@ def _enumerated(price: FloatArray, rows: FloatArray, fetching: FloatArray, wante
     return float((chosen[fits] @ price).min()) if fits.any() else 0.0
 
 
-def least_busy(setting: Setting, case: Case) -> float:
+def least_busy(case: Case) -> float:
     """Busy processors where all work is done once, on the fastest node that may do it."""
-    needs = Needs(setting, case)
+    needs = Needs(case)
     fastest = np.where(needs.allowed, case.nodes.speed, 0.0).max(axis=1, initial=0.0)
     done = fastest > 0.0
     return float((needs.work[done] / fastest[done]).sum())
 
 
-def least_crossing(setting: Setting, case: Case) -> float:
+def least_crossing(case: Case) -> float:
     """Bytes per second of objects that no node holds on which their readers may run."""
-    needs = Needs(setting, case)
+    needs = Needs(case)
     away = ~(case.objects.holds & needs.hosting).any(axis=1)
     return float(needs.object_rate[away].sum())

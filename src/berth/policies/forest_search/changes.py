@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from berth.policies.forest_search.aims import COST, EXCESS, Aims, add_change
 from berth.policies.forest_search.chance import Words, drawn
 from berth.policies.many.case import Case
-from berth.policies.many.cells import UNPLACED
+from berth.policies.many.cells import BROKEN, UNPLACED
 from berth.policies.many.counting import supplier
-from berth.policies.many.engine import can_reuse, compute, move, move_operator, reuse
-from berth.policies.many.loads import add_flow
+from berth.policies.many.engine import can_reuse, compute, holds, move, move_operator, reuse
+from berth.policies.many.loads import add_flow, exceeds
 from berth.policies.many.state import REUSED, WANTED, State, keep, put_number, undo
 from berth.space.compiled import compiled
 
@@ -23,13 +23,27 @@ _MOST = 24
 
 @compiled
 def wanted_unit(case: Case, state: State, aims: Aims, random: Words) -> int:
-    """A unit that is computed and may be touched; -1: none was found."""
+    """A unit that is computed and may be touched, rather one on a node with too much; -1: none was found."""
     count = len(case.units.operator)
+    choosy = state.figures[BROKEN] > 0 and drawn(random, 2) == 0
+    found = -1
     for _ in range(4 * _TRIES):
         unit = drawn(random, count)
         if state.node[unit] >= 0 and not aims.bound[case.units.operator[unit]]:
-            return unit
-    return -1
+            found = unit
+            if not choosy or strained(case, state, state.node[unit]):
+                return unit
+    return found
+
+
+@compiled
+def strained(case: Case, state: State, node: int) -> bool:
+    """Whether a node's processor, card or ports have too much to do."""
+    for part in range(4):
+        load = part * case.cells.nodes + node
+        if exceeds(state.load[load], case.limit[load]):
+            return True
+    return False
 
 
 @compiled
@@ -204,10 +218,19 @@ def change_source(case: Case, state: State, unit: int, random: Words) -> bool:
     source = objects.holders[objects.holder_first[item] + drawn(random, holders)]
     if source == before or not case.nodes.connected[source, node]:
         return False
-    add_flow(case, state, before, node, rate, -1)
-    put_number(state, cells.source + at, source)
-    add_flow(case, state, source, node, rate, 1)
+    set_source(case, state, item, node, source)
     return True
+
+
+@compiled
+def set_source(case: Case, state: State, item: int, node: int, source: int) -> None:
+    """Download an object that a node needs from this holder, which must be linked."""
+    at = item * case.cells.nodes + node
+    rate, before = state.fetched[at], state.source[at]
+    if rate >= 0.0 and before >= 0:
+        add_flow(case, state, before, node, rate, -1)
+        put_number(state, case.cells.source + at, source)
+        add_flow(case, state, source, node, rate, 1)
 
 
 @compiled
@@ -220,6 +243,28 @@ def replace_node(case: Case, state: State, aims: Aims, here: int, there: int, bo
             move(case, state, unit, there)
         elif both and state.node[unit] == there:
             move(case, state, unit, here)
+
+
+@compiled
+def clear(case: Case, state: State, aims: Aims) -> None:
+    """Take everything from nodes that are not offered."""
+    for unit in range(len(case.units.operator)):
+        if state.node[unit] >= 0 and not aims.offered[state.node[unit]]:
+            move(case, state, unit, -1)
+    keep(state)
+
+
+@compiled
+def go_home(case: Case, state: State, aims: Aims) -> None:
+    """Bring units back to where they were before, one by one, as far as all constraints stay kept."""
+    for unit in range(len(case.units.operator)):
+        home = aims.home[unit]
+        if home >= 0 and state.node[unit] >= 0 and state.node[unit] != home:
+            move(case, state, unit, home)
+            if holds(state):
+                keep(state)
+            else:
+                undo(state)
 
 
 @compiled

@@ -7,9 +7,12 @@ import numpy as np
 from berth.policies.forest_search.aims import energy_of
 from berth.policies.forest_search.changes import place_all
 from berth.policies.forest_search.search import COST, EXCESS, IntArray, Search
+from berth.policies.forest_search.sets import try_sets
 
 ROUNDS = 4
 """A search of many rounds finds less in each, one of few gets stuck once."""
+SHARES, ANNEALED = (0.5, 0.5), 0.6
+"""Annealing and sets of nodes take turns; how much goes into the first."""
 _FEASIBLE = 0.3
 """The most of all steps that goes into a first plan."""
 _LOWER = 0.9
@@ -33,40 +36,61 @@ def pack(search: Search, nodes: IntArray) -> None:
     search.resume(best)
 
 
-def first_plan(search: Search, nodes: IntArray, steps: int) -> bool:
+def first_plan(search: Search, nodes: IntArray, steps: int, stay: float = 0.0) -> bool:
     """Look for a plan that keeps all constraints, whatever it costs."""
     share = max(1, int(_FEASIBLE * steps) // 2)
     for _ in range(2):
         if search.best is not None or search.save():
             return True
-        search.round(search.aims(nodes, 0.0, 0.0), share, enough=np.inf)
+        search.round(search.aims(nodes, 0.0, stay), share, enough=np.inf)
     return search.best is not None
 
 
-def improve(search: Search, nodes: IntArray, steps: int, lowest: float) -> None:
-    """Use the steps that are left to find cheaper plans."""
+def improve(
+    search: Search, nodes: IntArray, steps: int, lowest: float, speed: float, stay: float = 0.0
+) -> None:
+    """Use so many steps to find cheaper plans.
+
+    Args:
+        search: with a plan.
+        nodes: those that may host anything.
+        steps: how many there are.
+        lowest: what no plan can cost less than.
+        speed: what the nodes of a plan need together.
+        stay: the price of a unit that leaves its place.
+    """
     if search.prices.name == "bandwidth_max":
-        lower_shares(search, nodes, steps)
+        lower_shares(search, nodes, steps, stay)
         return
-    part = max(1, (steps - search.taken) // ROUNDS)
-    while search.taken < steps and not search.budget.over and not _done(search, lowest):
-        search.round(search.aims(nodes, 1.0, 0.0), part)
+    if search.prices.node.any():
+        for share in SHARES:
+            _anneal(search, nodes, int(share * ANNEALED * steps), lowest, stay)
+            try_sets(search, nodes, int(share * (1.0 - ANNEALED) * steps), lowest, speed, stay)
+    else:
+        _anneal(search, nodes, steps, lowest, stay)
+
+
+def _anneal(search: Search, nodes: IntArray, steps: int, lowest: float, stay: float) -> None:
+    """Rounds of annealing, the first from where the search is, the others from the best plan."""
+    end, part = search.taken + steps, max(1, steps // ROUNDS)
+    while search.taken < end and not search.budget.over and not _done(search, lowest):
+        search.round(search.aims(nodes, 1.0, stay), part)
         search.back()
 
 
-def lower_shares(search: Search, nodes: IntArray, steps: int) -> None:
+def lower_shares(search: Search, nodes: IntArray, steps: int, stay: float) -> None:
     """Lower the limits of links to below the highest share so far, as long as there are plans within them."""
     cells, limit = search.case.cells, search.case.limit
     links = slice(cells.link, cells.loads)
-    part, factor = max(1, (steps - search.taken) // (2 * ROUNDS)), _LOWER
-    while search.taken < steps and not search.budget.over and search.best is not None:
+    part, factor, end = max(1, steps // (2 * ROUNDS)), _LOWER, search.taken + steps
+    while search.taken < end and not search.budget.over and search.best is not None:
         share = search.best[1]
         if share <= 0.0:
             break
         search.back()
         search.limit[links] = np.minimum(limit[links], factor * share * limit[links])
         before = search.taken
-        search.round(search.aims(nodes, 1.0, 0.0), part)
+        search.round(search.aims(nodes, 1.0, stay), part)
         if search.taken == before:
             break
         factor = factor**2 if search.best[1] < share else factor**0.5
@@ -74,4 +98,4 @@ def lower_shares(search: Search, nodes: IntArray, steps: int) -> None:
 
 
 def _done(search: Search, lowest: float) -> bool:
-    return search.best is not None and search.best[1] <= lowest * (1.0 + 1e-9)
+    return search.best is not None and search.best[0] <= 0.0 and search.best[1] <= lowest * (1.0 + 1e-9)

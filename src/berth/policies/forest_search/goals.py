@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Setting
 from berth.policies.forest_search.bounds import least_busy, least_crossing, least_price
 from berth.policies.many.case import Case
 from berth.policies.many.cells import CROSSED
@@ -90,11 +89,11 @@ class Prices:
         mean = float(share.mean()) / float(self.case.nodes.speed.mean()) if len(share) else 0.0
         return MOVE / mean if mean > 0.0 else 0.0
 
-    def bound(self, setting: Setting) -> float:
+    def bound(self) -> float:
         """What no plan can go below."""
         if self.name in ("enrolled_speed", "nodes_used"):
-            found = least_price(setting, self.case, self.node)
+            found = least_price(self.case, self.node)
             return float(np.ceil(found - 1e-5)) if self.name == "nodes_used" else found
         if self.name == "processing_power":
-            return least_busy(setting, self.case)
-        return least_crossing(setting, self.case) if self.name == "bandwidth_sum" else 0.0
+            return least_busy(self.case)
+        return least_crossing(self.case) if self.name == "bandwidth_sum" else 0.0

@@ -16,7 +16,7 @@ from berth.explanation.changes import Change, changes_of
 from berth.explanation.judging import Judge
 from berth.explanation.room import room_elsewhere
 from berth.model import BadInput, Plan, Problem
-from berth.policies.registry import ALIASES, DEFAULT, policy_names
+from berth.policies.registry import DEFAULT, policy_names
 from berth.policies.solve import solve
 
 Depth = Literal["none", "quick", "full"]
@@ -81,8 +81,7 @@ def what_ifs(judge: Judge, operators: Sequence[Explained], depth: Depth, seconds
 
 
 def _policy_of(plan: Plan) -> str:
-    name = ALIASES.get(plan.policy, plan.policy)
-    return name if name in policy_names() else DEFAULT
+    return plan.policy if plan.policy in policy_names() else DEFAULT
 
 
 def _tried(judge: Judge, change: Change, goal: Goal, policy: str, share: float, unchanged: Outcome) -> WhatIf:

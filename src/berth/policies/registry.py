@@ -11,6 +11,7 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "auto": "berth.policies.auto:Auto",
     "bottom-up-bfs": "berth.policies.many.policies:BottomUpBfs",
     "bottom-up-dfs": "berth.policies.many.policies:BottomUpDfs",
     "bw-max": "berth.policies.bw_max:BwMax",
@@ -37,8 +38,7 @@ BUILT_IN = {
     "top-down-dfs": "berth.policies.many.policies:TopDownDfs",
     "two-stage-exact": "berth.policies.two_stage_exact:TwoStageExact",
 }
-DEFAULT = "odp"
-ALIASES = {"auto": DEFAULT}
+DEFAULT = "auto"
 GROUP = "berth.policies"
 
 
@@ -54,7 +54,6 @@ def find_policy(name: str) -> Policy:
     Raises:
         BadInput: there is none, or it can't be loaded.
     """
-    name = ALIASES.get(name, name)
     if name in BUILT_IN:
         module, attribute = BUILT_IN[name].split(":")
         return cast(Policy, getattr(import_module(module), attribute)())

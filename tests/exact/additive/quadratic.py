@@ -38,9 +38,7 @@ def gqap_problem(file: Path) -> Problem:
             "format": "berth/v1",
             "name": file.stem,
             "network": {
-                "nodes": [
-                    {"name": f"n{u}", "capacity": {"space": float(capacity[u])}} for u in range(places)
-                ],
+                "nodes": nodes,
                 "delay_ms": (1.0 - np.eye(places)).tolist(),
                 "cost": distance.tolist(),
             },

@@ -271,7 +271,8 @@ def test_not_placed() -> None:
     assert found.objective is None
     assert tag.node is None
     assert tag.best is not None
-    assert (tag.best.node, tag.best.objective) == ("centre", pytest.approx(25.0))
+    assert tag.best.node == "centre"
+    assert tag.best.objective == pytest.approx(25.0)
     assert tag.best.mends == ("instance watch/tag: not placed",)
     nothing = explain(problem, Plan({}), what_if="none")
     assert [item.node for item in nothing.operators] == [None, None, None]
@@ -287,6 +288,18 @@ def test_asking_for_operators() -> None:
         assert found.units == 3
     with pytest.raises(BadInput, match="did you mean 'tag'"):
         explain(problem, AT_THE_CENTRE, operators=["tga"])
+
+
+def test_the_worst_of_very_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is broken and what is on the slowest path comes first; the order is the problem's."""
+    monkeypatch.setattr("berth.explanation.explain.FEWEST", 2)
+    monkeypatch.setattr("berth.explanation.explain.MOST_CELLS", 0.0)
+    found = explain(line(), AT_THE_CENTRE, what_if="none")
+    assert [item.name for item in found.operators] == ["watch/camera", "watch/tag"]
+    assert found.units == 3
+    misplaced = {**AT_THE_CENTRE.assignment, "watch/sink": "near"}
+    found = explain(line(), Plan(misplaced), what_if="none")
+    assert "watch/sink" in [item.name for item in found.operators]
 
 
 def test_bad_options() -> None:

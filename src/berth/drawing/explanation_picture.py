@@ -111,7 +111,9 @@ def _changes(explanation: Explanation) -> BarList:
         )
         for gain, words in shown
     )
-    return BarList(f"What would help: gain in {_goal_words(explanation)}", bars)
+    proved = all(item.proved for item in found.changes)
+    note = "" if proved or not bars else "found by the policy, not all of it proved"
+    return BarList(f"What would help: gain in {_goal_words(explanation)}", bars, note)
 
 
 def _goal_words(explanation: Explanation) -> str:

@@ -122,8 +122,8 @@ class _Attempts:
         """Whether the best plan is as good as its bound, or as good as was asked for."""
         if self._best is None or self._bound is None:
             return False
-        gap = gap_between(self._best[0], self._bound)
-        return gap <= max(OPTIMAL_GAP, self._task.parameters.gap)
+        enough: float = max(OPTIMAL_GAP, self._task.parameters.gap)
+        return gap_between(self._best[0], self._bound) <= enough
 
     def _attempt(self, name: str) -> Answer:
         policy = find_policy(name)

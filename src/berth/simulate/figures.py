@@ -9,7 +9,19 @@ from berth.simulate.quantiles import quantile_ms
 from berth.simulate.series import latency_mean_ms
 from berth.simulate.simulation import InstanceFigures, LinkFigures, Totals
 from berth.simulate.snapshot import Snapshot, since
-from berth.simulate.state import DONE, EMITTED, EVENTS, IN_FLIGHT, LOST, TRAFFIC, WORST, State
+from berth.simulate.state import (
+    CONSUMED,
+    DONE,
+    EMITTED,
+    EVENTS,
+    IN_FLIGHT,
+    JOINED,
+    LOST,
+    SENT,
+    TRAFFIC,
+    WORST,
+    State,
+)
 from berth.simulate.wiring import Routes
 
 
@@ -25,6 +37,9 @@ def totals(situation: Situation, state: State, begin: Snapshot, end: Snapshot, m
         results=int(counts[DONE]),
         lost=int(counts[LOST]),
         inside=end.inside,
+        sent=int(counts[SENT]),
+        served=int(counts[CONSUMED]),
+        joined=int(counts[JOINED]),
         events=int(counts[EVENTS]),
         results_per_s=float(counts[DONE]) / seconds,
         latency_mean_ms=latency_mean_ms(end, begin),

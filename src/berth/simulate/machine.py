@@ -20,7 +20,7 @@ from berth.simulate.wiring import Routes, outputs_of
 
 FloatArray = NDArray[np.float64]
 
-MOST_INSIDE = 20_000_000
+MOST_INSIDE = 5_000_000
 
 
 class Machine:

@@ -121,8 +121,9 @@ class _Run:
             time, _, _, happen = heapq.heappop(self._agenda)
             self._machine.advance(time)
             happen(time)
-        self._machine.advance(self._options.duration_s)
-        self._end_window(self._options.duration_s)
+        end = float(self._options.duration_s)
+        self._machine.advance(end)
+        self._end_window(end)
         state, last = self._machine.state, self._window
         return Simulation(
             options=self._options,
@@ -168,7 +169,8 @@ class _Run:
     def _at(self, time: float, rank: int, happen: Happening) -> None:
         """Put something on the agenda; what is after the end never happens."""
         if time < self._options.duration_s:
-            heapq.heappush(self._agenda, (time, rank, next(self._numbers), happen))
+            # compiled loops are compiled once more for times that are whole numbers
+            heapq.heappush(self._agenda, (float(time), rank, next(self._numbers), happen))
 
     # what is measured
 

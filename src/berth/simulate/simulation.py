@@ -48,6 +48,12 @@ class Totals:
     lost: int
     inside: int
     """Tuples that were on their way at the end."""
+    sent: int
+    """Tuples that instances made."""
+    served: int
+    """Tuples that instances worked on. Without a warm-up emitted + sent = served + joined + lost + inside."""
+    joined: int
+    """Tuples that became one unit of work with others."""
     events: int
     results_per_s: float
     latency_mean_ms: float

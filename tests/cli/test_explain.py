@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from berth.cli import entry, output
+from berth.policies.registry import DEFAULT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
 
@@ -40,7 +41,7 @@ def watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (problem,) = blocks("yaml")
     (tmp_path / "watch.yaml").write_text(problem)
-    assert berth("solve", "watch.yaml", "--out", "plan.json")[0] == 0
+    assert berth("solve", "watch.yaml", "--policy", "odp", "--out", "plan.json")[0] == 0
     plan = json.loads((tmp_path / "plan.json").read_text())
     broken = {"format": plan["format"], "assignment": {**plan["assignment"], "watch/tag": "near"}}
     (tmp_path / "broken.json").write_text(json.dumps(broken))
@@ -106,4 +107,4 @@ def test_a_foreign_plan(watch: Path) -> None:
     found = json.loads(printed)
     assert found["policy"] is None
     assert found["objective"] == 26
-    assert found["what_if"]["policy"] == "odp"
+    assert found["what_if"]["policy"] == DEFAULT

@@ -103,8 +103,8 @@ def any_problem(draw: st.DrawFn) -> Problem:
     """Graphs of any shape with equal operators, without what the engine doesn't know."""
     document: dict[str, Any] = draw(sharing_problems())
     for node in document["network"]["nodes"]:
-        if "nic_bytes_per_s" in node:  # all whole numbers would be arrays of another type: compiled once more
-            node["nic_bytes_per_s"] = float(node["nic_bytes_per_s"])
+        # All whole numbers would be arrays of another type: compiled once more.
+        node |= {name: float(node[name]) for name in ("nic_bytes_per_s", "speed") if name in node}
     for application in document["applications"]:
         for operator in application["operators"]:
             operator["demand"] = {name: float(part) for name, part in operator.get("demand", {}).items()}

@@ -1,6 +1,6 @@
 """The heuristics for many applications: how fast, how often they find a plan, and how good it is.
 
-    python benchmarks/bench_many.py [--runs 50] [--experiments X4.1 X4.2 ...] [--set name=value ...]
+    python benchmarks/bench_many.py [--runs 50] [--seed 0] [--experiments X4.1 X4.2 ...] [--set name=value ...]
 
 First: 5 applications of 50 operators on 30 processors. Each heuristic's time, and how much longer the judge
 takes for one evaluation of its plan for each attempt: what it would cost without an incremental engine. Then
@@ -87,14 +87,18 @@ def speed() -> None:
         print(line, flush=True)
 
 
-def experiment(name: str, runs: int, given: dict[str, Any]) -> None:
+def experiment(name: str, seeds: range, given: dict[str, Any]) -> None:
     """All values of what is varied: a table for each, and at the end the claims."""
     varied, values, fixed = EXPERIMENTS[name]
     tables = []
     for value in values:
         settings = USUAL | fixed | given | {varied: value}
-        tables.append(quality(runs, ForestParameters(**settings)))
-        show(f"{name}, {varied} = {value}, plans of {runs} / relative performance", runs, *tables[-1])
+        tables.append(quality(seeds, ForestParameters(**settings)))
+        show(
+            f"{name}, {varied} = {value}, plans of {len(seeds)} / relative performance",
+            len(seeds),
+            *tables[-1],
+        )
     found, performance = (np.array(table) for table in zip(*tables, strict=True))
     outcome = Outcome(np.array(values, dtype=np.float64), found, performance)
     print(f"{name}: what the paper says, and with which strategies that is so here")
@@ -109,16 +113,16 @@ def in_words(verdict: NDArray[np.bool_]) -> str:
     return "only " + ", ".join(name for name, so in zip(STRATEGIES, verdict, strict=True) if so)
 
 
-def quality(runs: int, parameters: ForestParameters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def quality(seeds: range, parameters: ForestParameters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Shares of runs with a plan and mean relative performance."""
     shape = (2, len(STRATEGIES), len(HEURISTICS))
     found, performance = np.zeros(shape), np.zeros(shape)
-    for seed in range(runs):
+    for seed in seeds:
         cost = costs(forest(seed, parameters), seed)
         found += np.isfinite(cost)
         if np.isfinite(cost).any():
             performance += cost.min() / cost
-    return found / runs, performance / runs
+    return found / len(seeds), performance / len(seeds)
 
 
 def show(title: str, runs: int, found: NDArray[np.float64], performance: NDArray[np.float64]) -> None:
@@ -153,6 +157,7 @@ def main() -> None:
     """Both parts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0, help="of the first run")
     parser.add_argument("--experiments", nargs="*", choices=EXPERIMENTS, default=list(EXPERIMENTS))
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of the generator")
     given = parser.parse_args()
@@ -160,7 +165,7 @@ def main() -> None:
     whole = {name: int(value) if value.is_integer() else value for name, value in settings.items()}
     speed()
     for name in given.experiments:
-        experiment(name, given.runs, whole)
+        experiment(name, range(given.seed, given.seed + given.runs), whole)
 
 
 if __name__ == "__main__":

@@ -230,6 +230,9 @@ def test_overload_is_told_and_simulated() -> None:
         *chain([0.0, 0.0], 100.0, nodes=["x", "y"], bandwidth=5e4), Options(duration_s=1.0)
     ).unstable
     assert link_line.startswith("link x -> y: utilisation 2 ")
+    never = simulate(*chain([0.0, 0.0], 100.0, nodes=["x", "y"], bandwidth=0.0), Options(duration_s=1.0))
+    assert never.unstable[0].startswith("link x -> y: utilisation inf ")
+    assert (never.totals.results, never.totals.inside) == (0, never.totals.emitted)
 
 
 @pytest.mark.parametrize(

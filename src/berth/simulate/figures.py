@@ -31,6 +31,8 @@ def totals(situation: Situation, state: State, begin: Snapshot, end: Snapshot, m
     counts, sums = end.counts - begin.counts, end.sums - begin.sums
     histogram = end.histogram - begin.histogram
     worst, path = _worst_path(situation, state, begin, end)
+    # the classes of the histogram are a percent wide
+    longest = 1000.0 * float(end.sums[WORST]) if counts[DONE] else float("nan")
     return Totals(
         seconds=seconds,
         emitted=int(counts[EMITTED]),
@@ -43,10 +45,10 @@ def totals(situation: Situation, state: State, begin: Snapshot, end: Snapshot, m
         events=int(counts[EVENTS]),
         results_per_s=float(counts[DONE]) / seconds,
         latency_mean_ms=latency_mean_ms(end, begin),
-        latency_p50_ms=quantile_ms(histogram, 0.5),
-        latency_p95_ms=quantile_ms(histogram, 0.95),
-        latency_p99_ms=quantile_ms(histogram, 0.99),
-        latency_max_ms=1000.0 * float(end.sums[WORST]) if counts[DONE] else float("nan"),
+        latency_p50_ms=min(longest, quantile_ms(histogram, 0.5)),
+        latency_p95_ms=min(longest, quantile_ms(histogram, 0.95)),
+        latency_p99_ms=min(longest, quantile_ms(histogram, 0.99)),
+        latency_max_ms=longest,
         worst_path_ms=worst,
         worst_path=path,
         traffic_bytes_per_s=float(sums[TRAFFIC]) / seconds,

@@ -29,11 +29,21 @@ def unstable(situation: Situation, flow: TupleFlow, processors: Processors) -> t
             f"node {network.nodes[at].name}: utilisation {loads[at]:.4g} (1 or more): {end}"
             for at in np.flatnonzero(loads >= FULL).tolist()
         ]
-    links, carried = situation.link_loads
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.nan_to_num(carried / situation.link_bandwidth, posinf=np.inf)
-    for link, share in zip(links.tolist(), shares.tolist(), strict=True):
+    for here, there, share in _link_shares(situation):
         if share >= FULL:
-            ends = [network.nodes[number].name for number in divmod(link, len(network.nodes))]
-            lines.append(f"link {ends[0]} -> {ends[1]}: utilisation {share:.4g} (1 or more): {end}")
+            ends = f"{network.nodes[here].name} -> {network.nodes[there].name}"
+            lines.append(f"link {ends}: utilisation {share:.4g} (1 or more): {end}")
     return tuple(lines)
+
+
+def _link_shares(situation: Situation) -> list[tuple[int, int, float]]:
+    """The ends of every physical link in use, and the share of its bandwidth that all streams take."""
+    pairs, table = situation.pairs, situation.network.table
+    ends = situation.node_of[pairs.sender], situation.node_of[pairs.receiver]
+    flows, crossed = table.physical_hops(*ends)
+    links, group = np.unique(crossed, return_inverse=True)
+    carried = np.bincount(group, pairs.rate[flows], len(links))
+    here, there = np.divmod(links, len(situation.network.nodes))
+    bandwidth = np.asarray(table.physical_bandwidth[here, there])
+    shares = np.divide(carried, bandwidth, out=np.where(carried > 0, np.inf, 0.0), where=bandwidth > 0)
+    return list(zip(here.tolist(), there.tolist(), shares.tolist(), strict=True))

@@ -67,9 +67,7 @@ def huge() -> None:
     made = time.perf_counter() - began
     plan = berth.solve(problem, "search", time_limit=60)
     incumbents = plan.trace["incumbents"]
-    print(
-        f"problem made in {made:.1f} s; {plan.status}; first and last incumbents {incumbents[:1]} {incumbents[-1:]}"
-    )
+    print(f"problem made in {made:.1f} s; {plan.status}; incumbents {incumbents[:1]} to {incumbents[-1:]}")
 
 
 def _graph(operators: int, nodes: int, objective: str) -> Problem:

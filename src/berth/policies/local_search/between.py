@@ -6,12 +6,22 @@ import numpy as np
 
 from berth.policies.local_search.case import Case, IndexArray
 from berth.policies.local_search.fields import (
+    CHECKS_LINKS,
+    DELAY,
+    DENSE,
+    DIMENSIONS,
+    FLOW,
+    HALF_DUPLEX,
     HEIGHTS,
     LINK_DELAY,
     LINK_FIRST,
     LINK_FLOW,
     LINK_LOG_AVAILABILITY,
+    LINK_LOGARITHM,
     LINK_TO,
+    LINK_WIDTH,
+    LINKED,
+    NODES,
     POSITIONS,
     USUAL,
 )
@@ -45,13 +55,13 @@ def entry_of(case: Case, here: int, there: int) -> int:
 def distance(case: Case, here: int, there: int) -> float:
     """The delay by coordinates, NaN where there are none."""
     ints, reals = case.ints, case.reals
-    if case.dimensions == 0:
+    if ints[DIMENSIONS] == 0:
         return np.nan
     total = 0.0
-    for axis in range(case.dimensions):
+    for axis in range(ints[DIMENSIONS]):
         step = (
-            reals[ints[POSITIONS] + here * case.dimensions + axis]
-            - reals[ints[POSITIONS] + there * case.dimensions + axis]
+            reals[ints[POSITIONS] + here * ints[DIMENSIONS] + axis]
+            - reals[ints[POSITIONS] + there * ints[DIMENSIONS] + axis]
         )
         total += step * step
     return float(np.sqrt(total) + reals[ints[HEIGHTS] + here] + reals[ints[HEIGHTS] + there])
@@ -63,8 +73,8 @@ def delay_between(case: Case, here: int, there: int) -> float:
     ints, reals = case.ints, case.reals
     if here == there:
         return 0.0
-    if case.dense:
-        return float(case.delay[here * case.nodes + there])
+    if ints[DENSE]:
+        return float(reals[ints[DELAY] + here * ints[NODES] + there])
     entry = entry_of(case, here, there)
     return reals[ints[LINK_DELAY] + entry] if entry >= 0 else distance(case, here, there)
 
@@ -72,10 +82,11 @@ def delay_between(case: Case, here: int, there: int) -> float:
 @inner
 def linked_between(case: Case, here: int, there: int) -> bool:
     """Whether a stream can go from one node to the other."""
+    ints = case.ints
     if here == there:
         return True
-    if case.dense:
-        return not case.checks_links or case.linked[here * case.nodes + there] == 1
+    if ints[DENSE]:
+        return not ints[CHECKS_LINKS] or ints[ints[LINKED] + here * ints[NODES] + there] == 1
     return not np.isnan(delay_between(case, here, there))
 
 
@@ -83,8 +94,8 @@ def linked_between(case: Case, here: int, there: int) -> bool:
 def flow_between(case: Case, here: int, there: int) -> float:
     """What a byte per second adds to the cost; 0 without a link."""
     ints, reals = case.ints, case.reals
-    if case.dense:
-        return float(case.flow[here * case.nodes + there])
+    if ints[DENSE]:
+        return float(reals[ints[FLOW] + here * ints[NODES] + there])
     if here == there:
         return 0.0
     entry = entry_of(case, here, there)
@@ -103,8 +114,8 @@ def log_availability_between(case: Case, here: int, there: int) -> float:
     ints, reals = case.ints, case.reals
     if here == there:
         return 0.0
-    if case.dense:
-        return float(case.log_availability[here * case.nodes + there])
+    if ints[DENSE]:
+        return float(reals[ints[LINK_LOGARITHM] + here * ints[NODES] + there])
     entry = entry_of(case, here, there)
     return reals[ints[LINK_LOG_AVAILABILITY] + entry] if entry >= 0 else 0.0
 
@@ -112,15 +123,17 @@ def log_availability_between(case: Case, here: int, there: int) -> float:
 @inner
 def bandwidth_between(case: Case, here: int, there: int) -> float:
     """Of the logical link."""
-    if case.dense:
-        return float(case.link_bandwidth[here * case.nodes + there])
+    ints, reals = case.ints, case.reals
+    if ints[DENSE]:
+        return float(reals[ints[LINK_WIDTH] + here * ints[NODES] + there])
     entry = entry_of(case, here, there)
-    return case.link_bandwidth[entry] if entry >= 0 else np.inf
+    return reals[ints[LINK_WIDTH] + entry] if entry >= 0 else np.inf
 
 
 @inner
 def link_number(case: Case, here: int, there: int) -> int:
     """The place of a physical link's bandwidth and load; -1: it has no limit."""
-    if case.half_duplex and here > there:
+    ints = case.ints
+    if ints[HALF_DUPLEX] and here > there:
         here, there = there, here
-    return here * case.nodes + there if case.dense else entry_of(case, here, there)
+    return here * ints[NODES] + there if ints[DENSE] else entry_of(case, here, there)

@@ -17,7 +17,7 @@ from berth.exact.placement import Placement
 from berth.model import BadInput
 from berth.policies.local_search import fields
 from berth.policies.local_search.build_wires import Parts, Wires, flow_terms, near_nodes, wires_of
-from berth.policies.local_search.case import Aims, Case, FloatArray, IndexArray, Marks
+from berth.policies.local_search.case import Case, FloatArray, IndexArray, Marks
 
 ROOM = 0.9e-9
 """Most of the judge's relative tolerance."""
@@ -59,59 +59,56 @@ def build_case(placement: Placement, goal: Goal) -> Case:
     with np.errstate(divide="ignore"):
         asked = np.log(least)
     arrays |= {fields.LATEST: latest * (1.0 + ROOM), fields.LEAST: asked - ROOM}
-    aims = Aims(
-        time=time,
-        loaded=loaded,
-        busiest=busiest,
-        log_availability=0.0 if product else availability,
-        availability=availability if product else 0.0,
-        rate_unit=float(rates.mean()) if len(rates) else 1.0,
-        uses_flow=int(bool(flow_terms(goal))),
-        uses_time=int(uses_time),
-        uses_availability=int(parts.availability),
-        uses_links=int(parts.links),
-        uses_ports=int(parts.ports),
-        uses_cards=int(network.cards_bound and float(network.nic_bytes_per_s.min()) < total),
-        pays_nodes=int(arrays[fields.COST_OF_USE].max() > 0.0),
-        heavy=int(parts.links or parts.ports or loaded != 0.0),
-    )
-    ints, reals = _joined(arrays)
-    return Case(
-        ints=ints,
-        reals=reals,
-        flow=wires.flow.ravel(),
-        delay=wires.delay.ravel(),
-        log_availability=wires.log_availability.ravel(),
-        linked=wires.linked.ravel(),
-        bandwidth=wires.bandwidth,
-        link_bandwidth=wires.link_bandwidth,
-        aims=aims,
-        nodes=wires.nodes,
-        block_count=len(placement.blocks),
-        free=len(arrays[fields.MOVABLE]),
-        instances=len(placement.graph),
-        resources=demand.shape[1],
-        near_count=arrays[fields.NEAR].shape[1],
-        dimensions=wires.links.positions.shape[1],
-        dense=int(wires.dense),
-        routed=int(len(wires.next_hop) > 0),
-        half_duplex=int(wires.half_duplex),
-        checks_links=int(not wires.dense or len(wires.linked) > 0),
-    )
+    numbers = {
+        fields.NODES: wires.nodes,
+        fields.BLOCK_COUNT: len(placement.blocks),
+        fields.FREE: len(arrays[fields.MOVABLE]),
+        fields.INSTANCES: len(placement.graph),
+        fields.RESOURCES: demand.shape[1],
+        fields.NEAR_COUNT: arrays[fields.NEAR].shape[1],
+        fields.DIMENSIONS: wires.links.positions.shape[1],
+        fields.DENSE: wires.dense,
+        fields.ROUTED: len(wires.next_hop) > 0,
+        fields.HALF_DUPLEX: wires.half_duplex,
+        fields.CHECKS_LINKS: not wires.dense or len(wires.linked) > 0,
+        fields.USES_FLOW: bool(flow_terms(goal)),
+        fields.USES_TIME: uses_time,
+        fields.USES_AVAILABILITY: parts.availability,
+        fields.USES_LINKS: parts.links,
+        fields.USES_PORTS: parts.ports,
+        fields.USES_CARDS: network.cards_bound and float(network.nic_bytes_per_s.min()) < total,
+        fields.PAYS_NODES: arrays[fields.COST_OF_USE].max() > 0.0,
+        # Some parts have no cheaper way than to make a move and to take it back.
+        fields.HEAVY: parts.links or parts.ports or loaded != 0.0,
+        fields.APPLICATIONS: len(applications),
+    }
+    weighing = {
+        fields.TIME_WEIGHT: time,
+        fields.LOADED_WEIGHT: loaded,
+        fields.BUSIEST_WEIGHT: busiest,
+        fields.LOGARITHM_WEIGHT: 0.0 if product else availability,
+        fields.AVAILABILITY_WEIGHT: availability if product else 0.0,
+        fields.RATE_UNIT: float(rates.mean()) if len(rates) else 1.0,
+    }
+    return _joined(arrays, numbers, weighing)
 
 
-def _joined(arrays: Arrays) -> tuple[IndexArray, FloatArray]:
-    """All arrays one behind the other, whole numbers and others; the first whole numbers say where."""
-    starts = np.zeros(fields.FIELDS, np.int64)
-    parts: tuple[list[NDArray[Any]], list[NDArray[Any]]] = ([starts], [])
-    ends = [fields.FIELDS, 0]
+def _joined(arrays: Arrays, numbers: dict[int, Any], weighing: dict[int, float]) -> Case:
+    """All arrays one behind the other, after single numbers and where the fields begin."""
+    heads = np.zeros(fields.HEAD, np.int64), np.zeros(fields.WEIGHTS)
+    parts: tuple[list[NDArray[Any]], list[NDArray[Any]]] = ([heads[0]], [heads[1]])
+    ends = [fields.HEAD, fields.WEIGHTS]
     for field in range(fields.FIELDS):
         kind = int(field >= fields.WHOLE_FIELDS)
-        starts[field] = ends[kind]
+        heads[0][field] = ends[kind]
         part = np.ascontiguousarray(arrays[field]).ravel()
         parts[kind].append(part)
         ends[kind] += len(part)
-    return np.concatenate(parts[0]).astype(np.int64), np.concatenate(parts[1]).astype(np.float64)
+    for field, number in numbers.items():
+        heads[0][field] = int(number)
+    for field, weight in weighing.items():
+        heads[1][field] = weight
+    return Case(np.concatenate(parts[0]).astype(np.int64), np.concatenate(parts[1]).astype(np.float64))
 
 
 def _links(wires: Wires) -> Arrays:
@@ -126,6 +123,12 @@ def _links(wires: Wires) -> Arrays:
         fields.HEIGHTS: links.heights,
         fields.USUAL: links.usual,
         fields.NEXT_HOP: wires.next_hop,
+        fields.LINKED: wires.linked,
+        fields.FLOW: wires.flow,
+        fields.DELAY: wires.delay,
+        fields.LINK_LOGARITHM: wires.log_availability,
+        fields.BANDWIDTH: wires.bandwidth,
+        fields.LINK_WIDTH: wires.link_bandwidth,
     }
 
 

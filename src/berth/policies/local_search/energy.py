@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from berth.policies.local_search.case import Case, FloatArray, IndexArray
-from berth.policies.local_search.fields import APPLICATION, LATEST
+from berth.policies.local_search.case import Case
+from berth.policies.local_search.fields import (
+    APPLICATION,
+    AVAILABILITY_WEIGHT,
+    BUSIEST_WEIGHT,
+    LATEST,
+    LOADED_WEIGHT,
+    LOGARITHM_WEIGHT,
+    TIME_WEIGHT,
+    USES_TIME,
+)
 from berth.policies.local_search.inner import inner
 from berth.policies.local_search.state import (
+    BEST_BROKEN,
+    BEST_NODE,
+    BEST_VALUE,
     BROKEN,
     BUSIEST,
     COST,
+    COST_WEIGHT,
     LISTED,
     LOADED,
     LOG_AVAILABILITY,
     LONGEST,
     MARKED,
+    NODE,
+    PENALTY,
     TIME,
     TOUCHED,
     WORST,
@@ -24,10 +39,6 @@ from berth.policies.local_search.state import (
 from berth.policies.local_search.times import LATE, late, time_range
 from berth.space.compiled import compiled
 
-PENALTY, LEAST_PENALTY, MOST_PENALTY, COST_WEIGHT = range(4)
-"""Positions in `weights`."""
-BEST_VALUE, BEST_BROKEN, EVALUATED = range(3)
-"""Positions in `best`."""
 WHOLE = 1e-9
 """What is broken by less is rounding: the judge decides."""
 
@@ -35,33 +46,31 @@ WHOLE = 1e-9
 @inner
 def value_of(case: Case, cost: float, logarithm: float, time: float, loaded: float, busiest: float) -> float:
     """What is minimised."""
-    aims = case.aims
-    total = cost + aims.time * time + aims.loaded * loaded + aims.busiest * busiest
-    if aims.availability != 0.0:
-        total += aims.availability * np.exp(logarithm)
-    return total + aims.log_availability * logarithm
+    reals = case.reals
+    total = cost + reals[TIME_WEIGHT] * time + reals[LOADED_WEIGHT] * loaded + reals[BUSIEST_WEIGHT] * busiest
+    if reals[AVAILABILITY_WEIGHT] != 0.0:
+        total += reals[AVAILABILITY_WEIGHT] * np.exp(logarithm)
+    return float(total + reals[LOGARITHM_WEIGHT] * logarithm)
 
 
 @compiled
 def current_value(case: Case, state: State) -> float:
     """What is minimised, of the plan as it is."""
-    totals = state.totals
-    return value_of(
-        case, totals[COST], totals[LOG_AVAILABILITY], totals[TIME], totals[LOADED], totals[BUSIEST]
-    )
+    sums = state.reals
+    return value_of(case, sums[COST], sums[LOG_AVAILABILITY], sums[TIME], sums[LOADED], sums[BUSIEST])
 
 
 @inner
-def energy(case: Case, state: State, weights: FloatArray) -> float:
+def energy(case: Case, state: State) -> float:
     """The value, with what is broken at its price."""
-    return float(weights[COST_WEIGHT] * current_value(case, state) + weights[PENALTY] * state.totals[BROKEN])
+    sums = state.reals
+    return float(sums[COST_WEIGHT] * current_value(case, state) + sums[PENALTY] * sums[BROKEN])
 
 
 @inner
 def energy_change(
     case: Case,
     state: State,
-    weights: FloatArray,
     block: int,
     node: int,
     cost: float,
@@ -70,45 +79,46 @@ def energy_change(
 ) -> tuple[float, float]:
     """Between what a move adds to the energy; nothing in between where times don't count."""
     ints, reals = case.ints, case.reals
-    aims, totals = case.aims, state.totals
-    change = cost + aims.log_availability * logarithm
-    if aims.availability != 0.0:
-        there = totals[LOG_AVAILABILITY]
-        change += aims.availability * (np.exp(there + logarithm) - np.exp(there))
-    change = weights[COST_WEIGHT] * change + weights[PENALTY] * broken
-    if not aims.uses_time:
+    own, sums = state.ints, state.reals
+    change = cost + reals[LOGARITHM_WEIGHT] * logarithm
+    if reals[AVAILABILITY_WEIGHT] != 0.0:
+        there = sums[LOG_AVAILABILITY]
+        change += reals[AVAILABILITY_WEIGHT] * (np.exp(there + logarithm) - np.exp(there))
+    change = sums[COST_WEIGHT] * change + sums[PENALTY] * broken
+    if not ints[USES_TIME]:
         return change, change
     application = ints[ints[APPLICATION] + block]
     low, high = time_range(case, state, block, node)
-    is_worst = application == state.numbers[WORST]
-    all_low = low if is_worst else max(totals[TIME], low)
-    all_high = max(totals[TIME], high)
-    limit, now = reals[ints[LATEST] + application], state.application[application, LONGEST]
-    price, weight = weights[PENALTY] * LATE, weights[COST_WEIGHT] * aims.time
+    is_worst = application == own[WORST]
+    all_low = low if is_worst else max(sums[TIME], low)
+    all_high = max(sums[TIME], high)
+    limit, now = reals[ints[LATEST] + application], sums[own[LONGEST] + application]
+    price, weight = sums[PENALTY] * LATE, sums[COST_WEIGHT] * reals[TIME_WEIGHT]
     lateness = late(now, limit)
     least = change + price * (late(low, limit) - lateness)
     most = change + price * (late(high, limit) - lateness)
     if weight != 0.0:
-        least += weight * (all_low - totals[TIME])
-        most += weight * (all_high - totals[TIME])
+        least += weight * (all_low - sums[TIME])
+        most += weight * (all_high - sums[TIME])
     return least, most
 
 
 @compiled
-def note_best(case: Case, state: State, best: FloatArray, nodes: IndexArray) -> None:
+def note_best(case: Case, state: State) -> None:
     """Keep the plan if it is the best so far: fewest broken constraints first."""
-    broken = state.totals[BROKEN]
+    own, sums = state.ints, state.reals
+    broken = sums[BROKEN]
     if broken > WHOLE:
-        if broken >= best[BEST_BROKEN]:
+        if broken >= sums[BEST_BROKEN]:
             return
-        best[BEST_BROKEN] = broken
+        sums[BEST_BROKEN] = broken
     else:
         value = current_value(case, state)
-        if best[BEST_BROKEN] <= WHOLE and value >= best[BEST_VALUE] - 1e-12 * abs(best[BEST_VALUE]):
+        if sums[BEST_BROKEN] <= WHOLE and value >= sums[BEST_VALUE] - 1e-12 * abs(sums[BEST_VALUE]):
             return
-        best[BEST_BROKEN], best[BEST_VALUE] = 0.0, value
-    for number in range(state.numbers[TOUCHED]):
-        block = state.noted[number, LISTED]
-        nodes[block] = state.node[block]
-        state.noted[block, MARKED] = 0
-    state.numbers[TOUCHED] = 0
+        sums[BEST_BROKEN], sums[BEST_VALUE] = 0.0, value
+    for number in range(own[TOUCHED]):
+        block = own[own[LISTED] + number]
+        own[own[BEST_NODE] + block] = own[own[NODE] + block]
+        own[own[MARKED] + block] = 0
+    own[TOUCHED] = 0

@@ -15,19 +15,21 @@ from berth.policies.local_search import fields
 from berth.policies.local_search.anneal import anneal, typical_change
 from berth.policies.local_search.build import build_case, previous_blocks
 from berth.policies.local_search.case import IndexArray
-from berth.policies.local_search.energy import (
-    BEST_BROKEN,
-    BEST_VALUE,
-    EVALUATED,
-    WHOLE,
-    current_value,
-    note_best,
-)
+from berth.policies.local_search.energy import WHOLE, current_value, note_best
 from berth.policies.local_search.fields import field_of
 from berth.policies.local_search.moves import rebuild
 from berth.policies.local_search.start import first_nodes
-from berth.policies.local_search.state import BROKEN, new_state
-from berth.policies.local_search.trials import new_trial
+from berth.policies.local_search.state import (
+    BEST_BROKEN,
+    BEST_NODE,
+    BEST_VALUE,
+    BROKEN,
+    COST_WEIGHT,
+    EVALUATED,
+    NODE,
+    PENALTY,
+    new_state,
+)
 
 SLICE = 0.15
 """Seconds of compiled steps between two looks at the clock."""
@@ -46,7 +48,6 @@ SHARE = 0.2
 """The share of what is left that a cycle takes, within these."""
 REPAIRS = (0.3, 1.0, 0.1, 3.0)
 """How hot one repair after the other begins: so many units too many are taken lightly."""
-LONGEST_PATH = 4_096
 
 
 class LocalSearch:
@@ -55,35 +56,39 @@ class LocalSearch:
     def __init__(self, placement: Placement, goal: Goal, seed: int) -> None:
         self.placement = placement
         self.case = build_case(placement, goal)
-        self._state = new_state(self.case, len(placement.setting.problem.applications))
+        self._free = int(self.case.ints[fields.FREE])
+        self._state = new_state(self.case)
         self._random = np.array([generator_for(seed).integers(2**62)], dtype=np.uint64)
-        self._best = np.array([np.inf, np.inf, 0.0])
-        self._weights = np.zeros(4)
-        self._critical = np.zeros(LONGEST_PATH, dtype=np.int64)
-        self._trial = new_trial()
+        self._sums = self._state.reals
+        self._sums[[BEST_VALUE, BEST_BROKEN]] = np.inf
         self._pace = 0.0
-        self.nodes = np.full(len(placement.blocks), -1, dtype=np.int64)
+        self.nodes = self._blocks_at(BEST_NODE)
         self.steps = 0
         self.cycles = 0
+
+    def _blocks_at(self, field: int) -> IndexArray:
+        """A field of the state with a number for each block."""
+        first = int(self._state.ints[field])
+        return self._state.ints[first : first + len(self.placement.blocks)]
 
     @property
     def value(self) -> float:
         """What is minimised, of the best plan."""
-        return float(self._best[BEST_VALUE])
+        return float(self._sums[BEST_VALUE])
 
     @property
     def whole(self) -> bool:
         """Whether the best plan breaks nothing, as far as the search can see."""
-        return bool(self._best[BEST_BROKEN] <= WHOLE)
+        return bool(self._sums[BEST_BROKEN] <= WHOLE)
 
     @property
     def evaluated(self) -> int:
         """Moves that were evaluated."""
-        return int(self._best[EVALUATED])
+        return int(self._sums[EVALUATED])
 
     def forget(self) -> None:
         """The judge doesn't take the best plan: any other one is as good."""
-        self._best[BEST_VALUE] = np.inf
+        self._sums[BEST_VALUE] = np.inf
 
     def start(self) -> None:
         """The first plan: along the streams, or the largest first where that breaks less."""
@@ -93,8 +98,9 @@ class LocalSearch:
         along = along[np.sort(first)]
         choices = self.choices
         self._place(np.concatenate([along[choices[along] == 1], along[choices[along] > 1]]), wanted)
-        if not self.whole and self.case.resources:
-            need = field_of(self.case, fields.DEMAND).reshape(self.case.block_count, self.case.resources)
+        resources = int(self.case.ints[fields.RESOURCES])
+        if not self.whole and resources:
+            need = field_of(self.case, fields.DEMAND).reshape(-1, resources)
             share = (need / field_of(self.case, fields.UNIT)).max(axis=1)
             share[choices == 1] = np.inf
             self._place(np.argsort(-share, kind="stable"), np.full_like(wanted, -1))
@@ -107,14 +113,13 @@ class LocalSearch:
         return found
 
     def _place(self, order: IndexArray, wanted: IndexArray) -> None:
-        self._state = new_state(self.case, len(self._state.application))
         first_nodes(self.case, self._state, order.astype(np.int64), wanted, self._random)
-        rebuild(self.case, self._state, self._state.node.copy())
-        note_best(self.case, self._state, self._best, self.nodes)
+        rebuild(self.case, self._state, self._blocks_at(NODE).copy())
+        note_best(self.case, self._state)
 
     def run(self, budget: Budget, steps: int | None, tell: Callable[[], None]) -> None:
         """Search until the budget or the steps are over; `tell` is called whenever something may be new."""
-        if self.case.free == 0:
+        if self._free == 0:
             return
         self._tell, self._budget, self._limit = tell, budget, steps
         tell()
@@ -133,36 +138,36 @@ class LocalSearch:
     def _repair(self, hot: float) -> None:
         """Costs don't count: whatever breaks less is better, until nothing is broken."""
         rebuild(self.case, self._state, self.nodes.copy())
-        self._weights[:] = 1.0, 1.0, 1.0, 0.0
+        self._sums[PENALTY : COST_WEIGHT + 1] = 1.0, 1.0, 1.0, 0.0
         self._cycle(hot, 0.02, self._length() << min(self.cycles, 8), until_whole=True)
 
     def _quench(self) -> None:
         """Straight down from the first plan: soon better, and it shows how fast the steps are."""
         if not self._over:
             mean = self._typical_change()
-            self._weights[:] = 2.0 * mean, 0.01 * mean, 1e6 * mean, 1.0
-            length = QUENCH * self.case.free
+            self._sums[PENALTY : COST_WEIGHT + 1] = 2.0 * mean, 0.01 * mean, 1e6 * mean, 1.0
+            length = QUENCH * self._free
             if self._limit is not None:
                 length = min(length, 1 + (self._limit - self.steps) // 10)
             self._cycle(COLD * mean, COLD * mean, length, until_whole=False)
 
     def _typical_change(self) -> float:
-        self._weights[:] = 1.0
-        return typical_change(self.case, self._state, self._random, self._weights, self._trial, SAMPLE) or 1.0
+        self._sums[PENALTY : COST_WEIGHT + 1] = 1.0
+        return typical_change(self.case, self._state, self._random, SAMPLE) or 1.0
 
     def _optimise(self, heat: float) -> None:
         if heat < 1.0 or self.cycles == 0:
             rebuild(self.case, self._state, self.nodes.copy())
         mean = self._typical_change()
-        self._weights[:] = 2.0 * mean, 0.01 * mean, 1e6 * mean, 1.0
+        self._sums[PENALTY : COST_WEIGHT + 1] = 2.0 * mean, 0.01 * mean, 1e6 * mean, 1.0
         length = self._length()
         # With few steps for each block, what is hot for long never cools down.
-        heat *= min(1.0, length / (SHORTEST * self.case.free))
+        heat *= min(1.0, length / (SHORTEST * self._free))
         self._cycle(max(heat * HOT, COLD) * mean, COLD * mean, length, until_whole=False)
 
     def _length(self) -> int:
         """The length of the next cycle, so that several fit into what is left."""
-        count = self.case.free
+        count = self._free
         left = float(LONGEST * count)
         if self._limit is not None:
             left = float(self._limit - self.steps)
@@ -183,19 +188,7 @@ class LocalSearch:
             if self._limit is not None:
                 steps[1] = min(steps[1], first + self._limit - self.steps)
             began = time.perf_counter()
-            anneal(
-                self.case,
-                self._state,
-                self._best,
-                self.nodes,
-                self._random,
-                self._weights,
-                self._critical,
-                self._trial,
-                steps,
-                hot,
-                cold,
-            )
+            anneal(self.case, self._state, self._random, steps, hot, cold)
             seconds = time.perf_counter() - began
             done = int(steps[0]) - first
             self.steps += done
@@ -209,5 +202,5 @@ class LocalSearch:
     @property
     def current(self) -> tuple[IndexArray, float, float]:
         """The plan of the moment, its value and what it breaks: for tests."""
-        broken = float(self._state.totals[BROKEN])
-        return self._state.node.copy(), float(current_value(self.case, self._state)), broken
+        value, broken = current_value(self.case, self._state), self._sums[BROKEN]
+        return self._blocks_at(NODE).copy(), float(value), float(broken)

@@ -1,6 +1,7 @@
-"""The arrays of a case, one behind the other in two: compiled calls with many arrays take long to compile.
+"""The fields of a case, one behind the other in two arrays: many arrays make calls slow, and slow to compile.
 
-A name stands for where its array begins: `ints[ints[EDGE_OTHER] + 5]` is its sixth number.
+A field's name stands for where it begins: `ints[ints[EDGE_OTHER] + 5]` is its sixth number. Single numbers
+stand at their names: `ints[NODES]`, `reals[TIME_WEIGHT]`.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ from berth.policies.local_search.case import Case
     LINK_FIRST,
     LINK_TO,
     NEXT_HOP,
-) = range(30)
-WHOLE_FIELDS = 30
+    LINKED,
+) = range(31)
+WHOLE_FIELDS = 31
 
 (
     DEMAND,
@@ -70,8 +72,40 @@ WHOLE_FIELDS = 30
     HEIGHTS,
     USUAL,
     NODE_LOG_AVAILABILITY,
-) = range(30, 54)
-FIELDS = 54
+    FLOW,
+    DELAY,
+    LINK_LOGARITHM,
+    BANDWIDTH,
+    LINK_WIDTH,
+) = range(31, 60)
+FIELDS = 60
+
+(
+    NODES,
+    BLOCK_COUNT,
+    FREE,
+    INSTANCES,
+    RESOURCES,
+    NEAR_COUNT,
+    DIMENSIONS,
+    DENSE,
+    ROUTED,
+    HALF_DUPLEX,
+    CHECKS_LINKS,
+    USES_FLOW,
+    USES_TIME,
+    USES_AVAILABILITY,
+    USES_LINKS,
+    USES_PORTS,
+    USES_CARDS,
+    PAYS_NODES,
+    HEAVY,
+    APPLICATIONS,
+) = range(60, 80)
+HEAD = 80
+
+TIME_WEIGHT, LOADED_WEIGHT, BUSIEST_WEIGHT, LOGARITHM_WEIGHT, AVAILABILITY_WEIGHT, RATE_UNIT = range(6)
+WEIGHTS = 6
 
 
 def field_of(case: Case, field: int) -> NDArray[Any]:

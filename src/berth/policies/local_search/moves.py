@@ -7,14 +7,27 @@ from berth.policies.local_search.case import Case, IndexArray
 from berth.policies.local_search.changes import beyond, move_change
 from berth.policies.local_search.fields import (
     APPLICATION,
+    APPLICATIONS,
+    BANDWIDTH,
+    BLOCK_COUNT,
+    BUSIEST_WEIGHT,
     CARD,
     DEMAND,
     EDGE_FIRST,
     EDGE_OTHER,
     EDGE_RATE,
     EDGE_SENDS,
+    LOADED_WEIGHT,
     MEMBER_FIRST,
     NEXT_HOP,
+    NODES,
+    RATE_UNIT,
+    RESOURCES,
+    ROUTED,
+    USES_CARDS,
+    USES_LINKS,
+    USES_PORTS,
+    USES_TIME,
 )
 from berth.policies.local_search.inner import inner
 from berth.policies.local_search.state import (
@@ -24,14 +37,19 @@ from berth.policies.local_search.state import (
     BUSIEST,
     CARD_USED,
     COST,
+    DONE,
     FIRST,
     HOSTED,
+    LINK_LOAD,
     LISTED,
+    LOAD,
     LOG_AVAILABILITY,
     LOG_SUM,
     MARKED,
+    NODE,
     RECEIVING,
     SENDING,
+    TOTALS,
     TOUCHED,
     State,
 )
@@ -47,11 +65,12 @@ MOST_SHARE = 1e6
 @inner
 def follow(case: Case, state: State, block: int) -> None:
     """Bring up to date what isn't a sum."""
-    if case.aims.loaded != 0.0:
+    ints, reals = case.ints, case.reals
+    if reals[LOADED_WEIGHT] != 0.0:
         loaded_time(case, state)
-    if case.aims.uses_time:
+    if ints[USES_TIME]:
         follow_times(case, state, block)
-    if case.aims.busiest != 0.0:
+    if reals[BUSIEST_WEIGHT] != 0.0:
         busiest_link(case, state)
 
 
@@ -61,121 +80,127 @@ def carry(
 ) -> None:
     """Put a block on a node, given what `move_change` says to that; times are left as they are."""
     ints, reals = case.ints, case.reals
-    aims, old = case.aims, state.node[block]
-    state.totals[COST] += cost
-    state.totals[LOG_AVAILABILITY] += logarithm
-    state.totals[BROKEN] += broken
-    state.application[ints[ints[APPLICATION] + block], LOG_SUM] += logarithm
-    if aims.uses_links or aims.uses_ports:
+    own, sums = state.ints, state.reals
+    old = own[own[NODE] + block]
+    sums[COST] += cost
+    sums[LOG_AVAILABILITY] += logarithm
+    sums[BROKEN] += broken
+    sums[own[LOG_SUM] + ints[ints[APPLICATION] + block]] += logarithm
+    if ints[USES_LINKS] or ints[USES_PORTS]:
         if old >= 0:
             _send(case, state, block, old, -1.0)
         _send(case, state, block, new, 1.0)
-    if aims.uses_cards:
+    if ints[USES_CARDS]:
         _cards(case, state, block, old, new)
     size = ints[ints[MEMBER_FIRST] + block + 1] - ints[ints[MEMBER_FIRST] + block]
-    for resource in range(case.resources):
-        need = reals[ints[DEMAND] + block * case.resources + resource]
+    for resource in range(ints[RESOURCES]):
+        need = reals[ints[DEMAND] + block * ints[RESOURCES] + resource]
         if old >= 0:
-            state.load[old, resource] -= need
-        state.load[new, resource] += need
+            sums[own[LOAD] + old * ints[RESOURCES] + resource] -= need
+        sums[own[LOAD] + new * ints[RESOURCES] + resource] += need
     if old >= 0:
-        state.place[old, HOSTED] -= size
+        own[own[HOSTED] + old] -= size
         _unlist(state, block, old)
-    state.place[new, HOSTED] += size
+    own[own[HOSTED] + new] += size
     _enlist(state, block, new)
-    state.node[block] = new
-    if not state.noted[block, MARKED]:
-        state.noted[block, MARKED] = 1
-        state.noted[state.numbers[TOUCHED], LISTED] = block
-        state.numbers[TOUCHED] += 1
+    own[own[NODE] + block] = new
+    if not own[own[MARKED] + block]:
+        own[own[MARKED] + block] = 1
+        own[own[LISTED] + own[TOUCHED]] = block
+        own[TOUCHED] += 1
 
 
 @inner
 def _unlist(state: State, block: int, node: int) -> None:
-    before, after = state.chain[block, BEFORE], state.chain[block, AFTER]
+    own = state.ints
+    before, after = own[own[BEFORE] + block], own[own[AFTER] + block]
     if before >= 0:
-        state.chain[before, AFTER] = after
+        own[own[AFTER] + before] = after
     else:
-        state.place[node, FIRST] = after
+        own[own[FIRST] + node] = after
     if after >= 0:
-        state.chain[after, BEFORE] = before
+        own[own[BEFORE] + after] = before
 
 
 @inner
 def _enlist(state: State, block: int, node: int) -> None:
-    after = state.place[node, FIRST]
-    state.chain[block, BEFORE], state.chain[block, AFTER] = -1, after
+    own = state.ints
+    after = own[own[FIRST] + node]
+    own[own[BEFORE] + block], own[own[AFTER] + block] = -1, after
     if after >= 0:
-        state.chain[after, BEFORE] = block
-    state.place[node, FIRST] = block
+        own[own[BEFORE] + after] = block
+    own[own[FIRST] + node] = block
 
 
 @inner
 def _cards(case: Case, state: State, block: int, old: int, new: int) -> None:
     ints, reals = case.ints, case.reals
-    unit = case.aims.rate_unit
+    own, sums = state.ints, state.reals
+    unit = reals[RATE_UNIT]
     for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
         there, rate = (
-            state.node[ints[ints[EDGE_OTHER] + edge]],
+            own[own[NODE] + ints[ints[EDGE_OTHER] + edge]],
             reals[ints[EDGE_RATE] + edge],
         )
         if there < 0:
             continue
         if there != new:
-            state.wire[new, CARD_USED] += rate
+            sums[own[CARD_USED] + new] += rate
         if old < 0:
             # The other end begins to send or receive: its card was not part of the change.
             if there != new:
-                before = state.wire[there, CARD_USED]
-                state.wire[there, CARD_USED] += rate
-                state.totals[BROKEN] += beyond(before + rate, reals[ints[CARD] + there], unit)
-                state.totals[BROKEN] -= beyond(before, reals[ints[CARD] + there], unit)
+                before = sums[own[CARD_USED] + there]
+                sums[own[CARD_USED] + there] += rate
+                sums[BROKEN] += beyond(before + rate, reals[ints[CARD] + there], unit)
+                sums[BROKEN] -= beyond(before, reals[ints[CARD] + there], unit)
             continue
         if there != old:
-            state.wire[old, CARD_USED] -= rate
+            sums[own[CARD_USED] + old] -= rate
         if there == old:
-            state.wire[old, CARD_USED] += rate
+            sums[own[CARD_USED] + old] += rate
         if there == new:
-            state.wire[new, CARD_USED] -= rate
+            sums[own[CARD_USED] + new] -= rate
 
 
 @inner
 def _send(case: Case, state: State, block: int, node: int, sign: float) -> None:
     """Add to links and ports, or take from them, what a block exchanges on a node."""
     ints, reals = case.ints, case.reals
+    own, sums = state.ints, state.reals
     for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
-        there = state.node[ints[ints[EDGE_OTHER] + edge]]
+        there = own[own[NODE] + ints[ints[EDGE_OTHER] + edge]]
         if there < 0 or there == node or reals[ints[EDGE_RATE] + edge] == 0.0:
             continue
         rate = sign * reals[ints[EDGE_RATE] + edge]
         sender, receiver = (node, there) if ints[ints[EDGE_SENDS] + edge] else (there, node)
-        if case.aims.uses_links:
+        if ints[USES_LINKS]:
             _cross(case, state, sender, receiver, rate)
-        if case.aims.uses_ports:
+        if ints[USES_PORTS]:
             share = rate / max(bandwidth_between(case, sender, receiver), abs(rate) / MOST_SHARE)
-            state.totals[BROKEN] -= beyond(state.wire[sender, SENDING], ROOM, 1.0)
-            state.totals[BROKEN] -= beyond(state.wire[receiver, RECEIVING], ROOM, 1.0)
-            state.wire[sender, SENDING] += share
-            state.wire[receiver, RECEIVING] += share
-            state.totals[BROKEN] += beyond(state.wire[sender, SENDING], ROOM, 1.0)
-            state.totals[BROKEN] += beyond(state.wire[receiver, RECEIVING], ROOM, 1.0)
+            sums[BROKEN] -= beyond(sums[own[SENDING] + sender], ROOM, 1.0)
+            sums[BROKEN] -= beyond(sums[own[RECEIVING] + receiver], ROOM, 1.0)
+            sums[own[SENDING] + sender] += share
+            sums[own[RECEIVING] + receiver] += share
+            sums[BROKEN] += beyond(sums[own[SENDING] + sender], ROOM, 1.0)
+            sums[BROKEN] += beyond(sums[own[RECEIVING] + receiver], ROOM, 1.0)
 
 
 @inner
 def _cross(case: Case, state: State, sender: int, receiver: int, rate: float) -> None:
     """A rate over every physical link from one node to another."""
-    ints = case.ints
+    ints, reals = case.ints, case.reals
+    own, sums = state.ints, state.reals
     here = sender
     while here != receiver:
-        following = receiver if not case.routed else ints[ints[NEXT_HOP] + here * case.nodes + receiver]
+        following = receiver if not ints[ROUTED] else ints[ints[NEXT_HOP] + here * ints[NODES] + receiver]
         if following < 0:
             return
         link = link_number(case, here, following)
         if link >= 0:
-            limit, unit = case.bandwidth[link] * ROOM, case.aims.rate_unit
-            before = state.link_load[link]
-            state.link_load[link] += rate
-            state.totals[BROKEN] += beyond(before + rate, limit, unit) - beyond(before, limit, unit)
+            limit, unit = reals[ints[BANDWIDTH] + link] * ROOM, reals[RATE_UNIT]
+            before = sums[own[LINK_LOAD] + link]
+            sums[own[LINK_LOAD] + link] += rate
+            sums[BROKEN] += beyond(before + rate, limit, unit) - beyond(before, limit, unit)
         here = following
 
 
@@ -183,41 +208,55 @@ def _cross(case: Case, state: State, sender: int, receiver: int, rate: float) ->
 def busiest_link(case: Case, state: State) -> None:
     """The highest share of a link's bandwidth in use, over all that is sent."""
     ints, reals = case.ints, case.reals
+    own, sums = state.ints, state.reals
     highest = 0.0
-    for block in range(case.block_count):
+    for block in range(ints[BLOCK_COUNT]):
         for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
             if not ints[ints[EDGE_SENDS] + edge] or reals[ints[EDGE_RATE] + edge] == 0.0:
                 continue
-            here, goal = state.node[block], state.node[ints[ints[EDGE_OTHER] + edge]]
+            here, goal = own[own[NODE] + block], own[own[NODE] + ints[ints[EDGE_OTHER] + edge]]
             while here != goal:
-                following = goal if not case.routed else ints[ints[NEXT_HOP] + here * case.nodes + goal]
+                following = goal if not ints[ROUTED] else ints[ints[NEXT_HOP] + here * ints[NODES] + goal]
                 if following < 0:
                     break
                 link = link_number(case, here, following)
                 if link >= 0:
-                    share = state.link_load[link] / max(case.bandwidth[link], 1e-300)
+                    share = sums[own[LINK_LOAD] + link] / max(reals[ints[BANDWIDTH] + link], 1e-300)
                     highest = max(highest, min(share, MOST_SHARE))
                 here = following
-    state.totals[BUSIEST] = highest
+    sums[BUSIEST] = highest
+
+
+@inner
+def clear(case: Case, state: State) -> None:
+    """Nothing is placed, and nothing loaded."""
+    ints = case.ints
+    own, sums = state.ints, state.reals
+    for block in range(ints[BLOCK_COUNT]):
+        own[own[NODE] + block] = -1
+    for node in range(ints[NODES]):
+        own[own[HOSTED] + node] = 0
+        own[own[FIRST] + node] = -1
+    for number in range(own[LOAD], own[DONE]):
+        # what nodes bear, their cards and ports, and the links
+        sums[number] = 0.0
+    for application in range(ints[APPLICATIONS]):
+        sums[own[LOG_SUM] + application] = 0.0
+    for number in range(TOTALS):
+        sums[number] = 0.0
 
 
 @compiled
 def rebuild(case: Case, state: State, nodes: IndexArray) -> None:
     """Everything from the blocks' nodes: sums of many small changes drift."""
-    state.node[:] = -1
-    state.load[:] = 0.0
-    state.place[:, HOSTED] = 0
-    state.place[:, FIRST] = -1
-    state.wire[:] = 0.0
-    state.link_load[:] = 0.0
-    state.application[:, LOG_SUM] = 0.0
-    state.totals[:] = 0.0
+    ints, reals = case.ints, case.reals
+    clear(case, state)
     for block in range(len(nodes)):
         cost, logarithm, broken = move_change(case, state, block, nodes[block])
         carry(case, state, block, nodes[block], cost, logarithm, broken)
-    if case.aims.loaded != 0.0:
+    if reals[LOADED_WEIGHT] != 0.0:
         loaded_time(case, state)
-    if case.aims.uses_time:
+    if ints[USES_TIME]:
         all_times(case, state)
-    if case.aims.busiest != 0.0:
+    if reals[BUSIEST_WEIGHT] != 0.0:
         busiest_link(case, state)

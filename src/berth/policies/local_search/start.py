@@ -9,21 +9,26 @@ from berth.policies.local_search.case import Case, IndexArray
 from berth.policies.local_search.chance import Words, drawn
 from berth.policies.local_search.changes import DUST, may_host, move_change
 from berth.policies.local_search.fields import (
+    AVAILABILITY_WEIGHT,
     CANDIDATE_FIRST,
     CANDIDATES,
     EDGE_FIRST,
     EDGE_OTHER,
     EDGE_SENDS,
     GROUP,
+    LOADED_WEIGHT,
+    LOGARITHM_WEIGHT,
     MEMBER_FIRST,
     MEMBERS,
     NEAR,
+    NEAR_COUNT,
     SLOWNESS,
+    TIME_WEIGHT,
     WORK,
 )
 from berth.policies.local_search.inner import inner
-from berth.policies.local_search.moves import carry
-from berth.policies.local_search.state import State
+from berth.policies.local_search.moves import carry, clear
+from berth.policies.local_search.state import NODE, State
 from berth.space.compiled import compiled
 
 TRIES = 32
@@ -40,6 +45,7 @@ def first_nodes(case: Case, state: State, order: IndexArray, wanted: IndexArray,
     """Place all blocks in an order; where a node is wanted for one, there."""
     ints = case.ints
     options = np.empty(OPTIONS, dtype=np.int64)
+    clear(case, state)
     scans, rotation = 0, 0
     for block in order:
         group = ints[ints[GROUP] + block]
@@ -73,15 +79,16 @@ def first_nodes(case: Case, state: State, order: IndexArray, wanted: IndexArray,
 def _options(case: Case, state: State, random: Words, block: int, wanted: int, options: IndexArray) -> int:
     """Note nodes that are worth a look; how many there are."""
     ints = case.ints
+    own = state.ints
     if wanted >= 0:
         options[0] = wanted
         return 1
     count = 0
     first, last = ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]
     for edge in range(first, min(last, first + NEIGHBOURS)):
-        node = state.node[ints[ints[EDGE_OTHER] + edge]]
-        for number in range(-1, case.near_count if node >= 0 else -1):
-            place = node if number < 0 else ints[ints[NEAR] + node * case.near_count + number]
+        node = own[own[NODE] + ints[ints[EDGE_OTHER] + edge]]
+        for number in range(-1, ints[NEAR_COUNT] if node >= 0 else -1):
+            place = node if number < 0 else ints[ints[NEAR] + node * ints[NEAR_COUNT] + number]
             if may_host(case, block, place):
                 options[count] = place
                 count += 1
@@ -97,20 +104,21 @@ def _options(case: Case, state: State, random: Words, block: int, wanted: int, o
 @inner
 def first_guess(case: Case, state: State, block: int, node: int, logarithm: float) -> float:
     """What a move costs beside sums of flows and prices, as far as one can tell from a part of a plan."""
-    aims = case.aims
-    price = (aims.log_availability + aims.availability) * logarithm
-    if aims.time + aims.loaded > 0.0:
-        price += (aims.time + aims.loaded) * _delays(case, state, block, node)
-    return price
+    reals = case.reals
+    price = (reals[LOGARITHM_WEIGHT] + reals[AVAILABILITY_WEIGHT]) * logarithm
+    if reals[TIME_WEIGHT] + reals[LOADED_WEIGHT] > 0.0:
+        price += (reals[TIME_WEIGHT] + reals[LOADED_WEIGHT]) * _delays(case, state, block, node)
+    return float(price)
 
 
 @inner
 def _delays(case: Case, state: State, block: int, node: int) -> float:
     """Delays to a block's neighbours and its work: what paths through it would take."""
     ints, reals = case.ints, case.reals
+    own = state.ints
     total = 0.0
     for edge in range(ints[ints[EDGE_FIRST] + block], ints[ints[EDGE_FIRST] + block + 1]):
-        there = state.node[ints[ints[EDGE_OTHER] + edge]]
+        there = own[own[NODE] + ints[ints[EDGE_OTHER] + edge]]
         if there >= 0:
             sends = ints[ints[EDGE_SENDS] + edge]
             ms = delay_between(case, node, there) if sends else delay_between(case, there, node)

@@ -1,4 +1,4 @@
-"""A plan in the search: where blocks are, what that loads, and what it adds up to."""
+"""A plan in the search: where blocks are, what they load, and what it adds up to. Two arrays, as a case."""
 
 from __future__ import annotations
 
@@ -6,66 +6,98 @@ from typing import NamedTuple
 
 import numpy as np
 
-from berth.policies.local_search.case import Case, FloatArray, IndexArray, Marks
+from berth.policies.local_search import fields
+from berth.policies.local_search.case import Case, FloatArray, IndexArray
 
 COST, LOG_AVAILABILITY, BROKEN, TIME, LOADED, BUSIEST = range(6)
-"""Positions in `State.totals`."""
 TOTALS = 6
-WORST, TOUCHED, SLOWEST = range(3)
-"""Positions in `State.numbers`: the application with the longest path, how many blocks are noted as moved
-and, for each application, the instance where its longest path ends."""
-AFTER, BEFORE = range(2)
-"""Columns of `State.chain`."""
-LISTED, MARKED = range(2)
-"""Columns of `State.noted`."""
-HOSTED, FIRST = range(2)
-"""Columns of `State.place`."""
-CARD_USED, SENDING, RECEIVING = range(3)
-"""Columns of `State.wire`."""
-DONE, REST, QUEUED = range(3)
-"""Columns of `State.times`."""
-LOG_SUM, LONGEST = range(2)
-"""Columns of `State.application`."""
+"""Numbers in `State.reals`: the sums of a plan, what it breaks, and its times."""
+PENALTY, LEAST_PENALTY, MOST_PENALTY, COST_WEIGHT, BEST_VALUE, BEST_BROKEN, EVALUATED = range(6, 13)
+"""Numbers in `State.reals`: prices of broken constraints and of the value; the best plan; moves evaluated."""
+(
+    NODE,
+    AFTER,
+    BEFORE,
+    LISTED,
+    MARKED,
+    HOSTED,
+    FIRST,
+    DIRTY,
+    SLOWEST,
+    BEST_NODE,
+    CRITICAL,
+    TRIAL_BLOCK,
+    TRIAL_NODE,
+) = range(13)
+"""Fields of whole numbers, by block, node, instance or application; -1 is no block and no node."""
+(
+    LOAD,
+    CARD_USED,
+    SENDING,
+    RECEIVING,
+    LINK_LOAD,
+    DONE,
+    REST,
+    QUEUED,
+    LOG_SUM,
+    LONGEST,
+    TRIAL_LOGARITHM,
+    TRIAL_SAVED,
+) = range(13, 25)
+"""Fields of other numbers."""
+FIELDS = 25
+WORST, TOUCHED = range(25, 27)
+"""Numbers in `State.ints`: the application with the longest path, and how many blocks have moved."""
+LARGEST = 16
+"""Moves of a trial at most."""
+LONGEST_PATH = 4_096
 
 
 class State(NamedTuple):
     """Everything that follows from the blocks' nodes, kept up to date with every move."""
 
-    node: IndexArray
-    """Of each block; -1: not placed."""
-    chain: IndexArray
-    """The blocks after and before each on its node."""
-    noted: IndexArray
-    """The blocks that were moved since the best plan was noted, and whether each is among them."""
-    place: IndexArray
-    """Of each node: instances, and the first block."""
-    load: FloatArray
-    """[nodes, resources]."""
-    wire: FloatArray
-    """Of each node: bytes over its card, and shares of links that it sends and receives by."""
-    link_load: FloatArray
-    times: FloatArray
-    """Of each instance: when it is done, how long its results go on, when it is done with queues."""
-    dirty: Marks
-    application: FloatArray
-    """Of each: the logarithm of its availability, and its longest path."""
-    totals: FloatArray
-    numbers: IndexArray
+    ints: IndexArray
+    reals: FloatArray
 
 
-def new_state(case: Case, applications: int) -> State:
+def new_state(case: Case) -> State:
     """Nothing is placed."""
-    return State(
-        node=np.full(case.block_count, -1, dtype=np.int64),
-        chain=np.full((case.block_count, 2), -1, dtype=np.int64),
-        noted=np.zeros((case.block_count, 2), dtype=np.int64),
-        place=np.tile(np.array([0, -1], dtype=np.int64), (case.nodes, 1)),
-        load=np.zeros((case.nodes, case.resources)),
-        wire=np.zeros((case.nodes, 3)),
-        link_load=np.zeros(len(case.bandwidth)),
-        times=np.zeros((case.instances, 3)),
-        dirty=np.zeros(case.instances, dtype=np.uint8),
-        application=np.zeros((applications, 2)),
-        totals=np.zeros(TOTALS),
-        numbers=np.zeros(SLOWEST + applications, dtype=np.int64),
+    blocks, nodes, instances, applications, resources = (
+        int(case.ints[name])
+        for name in (
+            fields.BLOCK_COUNT,
+            fields.NODES,
+            fields.INSTANCES,
+            fields.APPLICATIONS,
+            fields.RESOURCES,
+        )
     )
+    links = len(fields.field_of(case, fields.BANDWIDTH))
+    whole = [blocks] * 5 + [nodes] * 2 + [instances, applications, blocks, LONGEST_PATH, LARGEST, LARGEST]
+    real = [
+        nodes * resources,
+        nodes,
+        nodes,
+        nodes,
+        links,
+        *[instances] * 3,
+        *[applications] * 2,
+        LARGEST,
+        TOTALS,
+    ]
+    starts = np.concatenate([_starts(FIELDS + 2, whole), _starts(13, real)])
+    ints = np.zeros(FIELDS + 2 + sum(whole), dtype=np.int64)
+    ints[:FIELDS] = starts
+    for field, size in (
+        (NODE, blocks),
+        (AFTER, blocks),
+        (BEFORE, blocks),
+        (FIRST, nodes),
+        (BEST_NODE, blocks),
+    ):
+        ints[ints[field] : ints[field] + size] = -1
+    return State(ints, np.zeros(13 + sum(real)))
+
+
+def _starts(head: int, sizes: list[int]) -> IndexArray:
+    return head + np.cumsum([0, *sizes[:-1]])

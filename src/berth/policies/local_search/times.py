@@ -10,11 +10,13 @@ from berth.policies.local_search.changes import beyond
 from berth.policies.local_search.fields import (
     APPLICATION,
     APPLICATION_FIRST,
+    APPLICATIONS,
     CARD_SPEED,
     INPUT_BYTES,
     INPUT_FIRST,
     INPUTS,
     INSTANCE,
+    INSTANCES,
     LATEST,
     MEMBER_FIRST,
     MEMBERS,
@@ -29,10 +31,12 @@ from berth.policies.local_search.fields import (
 from berth.policies.local_search.inner import inner
 from berth.policies.local_search.state import (
     BROKEN,
+    DIRTY,
     DONE,
     HOSTED,
     LOADED,
     LONGEST,
+    NODE,
     QUEUED,
     REST,
     SLOWEST,
@@ -49,10 +53,11 @@ LATE = 10.0
 def hop(case: Case, state: State, sender: int, receiver: int) -> float:
     """The delay between two instances; a missing link counts elsewhere."""
     ints = case.ints
+    own = state.ints
     ms = delay_between(
         case,
-        state.node[ints[ints[OF_INSTANCE] + sender]],
-        state.node[ints[ints[OF_INSTANCE] + receiver]],
+        own[own[NODE] + ints[ints[OF_INSTANCE] + sender]],
+        own[own[NODE] + ints[ints[OF_INSTANCE] + receiver]],
     )
     return 0.0 if np.isnan(ms) else ms
 
@@ -61,7 +66,8 @@ def hop(case: Case, state: State, sender: int, receiver: int) -> float:
 def work_of(case: Case, state: State, instance: int) -> float:
     """How long a data unit takes on the instance's node."""
     ints, reals = case.ints, case.reals
-    node = state.node[ints[ints[OF_INSTANCE] + instance]]
+    own = state.ints
+    node = own[own[NODE] + ints[ints[OF_INSTANCE] + instance]]
     return float(reals[ints[WORK] + instance] * reals[ints[SLOWNESS] + node])
 
 
@@ -69,10 +75,11 @@ def work_of(case: Case, state: State, instance: int) -> float:
 def done_at(case: Case, state: State, instance: int) -> float:
     """When an instance is done, from its inputs."""
     ints = case.ints
+    own, sums = state.ints, state.reals
     arrival = 0.0
     for edge in range(ints[ints[INPUT_FIRST] + instance], ints[ints[INPUT_FIRST] + instance + 1]):
         sender = ints[ints[INPUTS] + edge]
-        arrival = max(arrival, state.times[sender, DONE] + hop(case, state, sender, instance))
+        arrival = max(arrival, sums[own[DONE] + sender] + hop(case, state, sender, instance))
     return arrival + work_of(case, state, instance)
 
 
@@ -80,13 +87,12 @@ def done_at(case: Case, state: State, instance: int) -> float:
 def rest_from(case: Case, state: State, instance: int) -> float:
     """How long an instance's results go on, from its outputs."""
     ints = case.ints
+    own, sums = state.ints, state.reals
     longest = 0.0
     for edge in range(ints[ints[OUTPUT_FIRST] + instance], ints[ints[OUTPUT_FIRST] + instance + 1]):
         receiver = ints[ints[OUTPUTS] + edge]
         onward = (
-            hop(case, state, instance, receiver)
-            + work_of(case, state, receiver)
-            + state.times[receiver, REST]
+            hop(case, state, instance, receiver) + work_of(case, state, receiver) + sums[own[REST] + receiver]
         )
         longest = max(longest, onward)
     return longest
@@ -96,24 +102,26 @@ def rest_from(case: Case, state: State, instance: int) -> float:
 def all_times(case: Case, state: State) -> None:
     """Everything from the beginning."""
     ints = case.ints
-    for position in range(case.instances):
+    own, sums = state.ints, state.reals
+    for position in range(ints[INSTANCES]):
         instance = ints[ints[INSTANCE] + position]
-        state.times[instance, DONE] = done_at(case, state, instance)
-    for position in range(case.instances - 1, -1, -1):
+        sums[own[DONE] + instance] = done_at(case, state, instance)
+    for position in range(ints[INSTANCES] - 1, -1, -1):
         instance = ints[ints[INSTANCE] + position]
-        state.times[instance, REST] = rest_from(case, state, instance)
-    for application in range(len(state.application)):
-        state.application[application, LONGEST] = 0.0
+        sums[own[REST] + instance] = rest_from(case, state, instance)
+    for application in range(ints[APPLICATIONS]):
+        sums[own[LONGEST] + application] = 0.0
         _find_latest(case, state, application)
-    _find_worst(state)
+    _find_worst(case, state)
 
 
 @inner
 def _find_latest(case: Case, state: State, application: int) -> None:
     """The longest path of an application, and what it adds to what is broken."""
     ints, reals = case.ints, case.reals
+    own, sums = state.ints, state.reals
     limit = reals[ints[LATEST] + application]
-    before = state.application[application, LONGEST]
+    before = sums[own[LONGEST] + application]
     latest, slowest = (
         0.0,
         ints[ints[INSTANCE] + ints[ints[APPLICATION_FIRST] + application]],
@@ -123,10 +131,10 @@ def _find_latest(case: Case, state: State, application: int) -> None:
         ints[ints[APPLICATION_FIRST] + application + 1],
     ):
         instance = ints[ints[INSTANCE] + position]
-        if state.times[instance, DONE] > latest:
-            latest, slowest = state.times[instance, DONE], instance
-    state.application[application, LONGEST], state.numbers[SLOWEST + application] = latest, slowest
-    state.totals[BROKEN] += LATE * (late(latest, limit) - late(before, limit))
+        if sums[own[DONE] + instance] > latest:
+            latest, slowest = sums[own[DONE] + instance], instance
+    sums[own[LONGEST] + application], own[own[SLOWEST] + application] = latest, slowest
+    sums[BROKEN] += LATE * (late(latest, limit) - late(before, limit))
 
 
 @inner
@@ -136,37 +144,43 @@ def late(time: float, limit: float) -> float:
 
 
 @inner
-def _find_worst(state: State) -> None:
+def _find_worst(case: Case, state: State) -> None:
+    ints = case.ints
+    own, sums = state.ints, state.reals
     worst = 0
-    for application in range(len(state.application)):
-        if state.application[application, LONGEST] > state.application[worst, LONGEST]:
+    for application in range(ints[APPLICATIONS]):
+        if sums[own[LONGEST] + application] > sums[own[LONGEST] + worst]:
             worst = application
-    state.numbers[WORST] = worst
-    state.totals[TIME] = state.application[worst, LONGEST]
+    own[WORST] = worst
+    sums[TIME] = sums[own[LONGEST] + worst]
 
 
 @inner
 def follow_times(case: Case, state: State, block: int) -> None:
-    """Bring times up to date after a block has moved."""
-    ints = case.ints
+    """Bring finish times up to date after a block has moved; `follow_rest` can wait until it stays."""
+    ints, reals = case.ints, case.reals
+    own, sums = state.ints, state.reals
     application = ints[ints[APPLICATION] + block]
-    changed = _follow_done(case, state, block, application)
-    _follow_rest(case, state, block, application)
-    if not changed:
-        return
-    before = state.application[application, LONGEST]
-    _find_latest(case, state, application)
-    now = state.application[application, LONGEST]
-    if application == state.numbers[WORST] and now < before:
-        _find_worst(state)
-    elif now > state.totals[TIME]:
-        state.numbers[WORST], state.totals[TIME] = application, now
+    latest = _follow_done(case, state, block, application)
+    before = sums[own[LONGEST] + application]
+    if latest >= 0 and sums[own[DONE] + latest] > before:
+        limit, now = reals[ints[LATEST] + application], sums[own[DONE] + latest]
+        sums[own[LONGEST] + application], own[own[SLOWEST] + application] = now, latest
+        sums[BROKEN] += LATE * (late(now, limit) - late(before, limit))
+    elif sums[own[DONE] + own[own[SLOWEST] + application]] < before:
+        _find_latest(case, state, application)
+    now = sums[own[LONGEST] + application]
+    if application == own[WORST] and now < before:
+        _find_worst(case, state)
+    elif now > sums[TIME]:
+        own[WORST], sums[TIME] = application, now
 
 
 @inner
-def _follow_done(case: Case, state: State, block: int, application: int) -> bool:
-    """Finish times, forward; whether any has changed."""
+def _follow_done(case: Case, state: State, block: int, application: int) -> int:
+    """Finish times, forward; which of those that have changed is last, -1 if none has."""
     ints = case.ints
+    own, sums = state.ints, state.reals
     end = ints[ints[APPLICATION_FIRST] + application + 1]
     waiting, position = 0, end
     for number in range(ints[ints[MEMBER_FIRST] + block], ints[ints[MEMBER_FIRST] + block + 1]):
@@ -175,30 +189,32 @@ def _follow_done(case: Case, state: State, block: int, application: int) -> bool
         position = min(position, ints[ints[POSITION] + instance])
         for edge in range(ints[ints[OUTPUT_FIRST] + instance], ints[ints[OUTPUT_FIRST] + instance + 1]):
             waiting += _mark(state, ints[ints[POSITION] + ints[ints[OUTPUTS] + edge]])
-    changed = False
+    latest = -1
     while waiting > 0:
-        if state.dirty[position]:
-            state.dirty[position] = 0
+        if own[own[DIRTY] + position]:
+            own[own[DIRTY] + position] = 0
             waiting -= 1
             instance = ints[ints[INSTANCE] + position]
             time = done_at(case, state, instance)
-            if time != state.times[instance, DONE]:
-                state.times[instance, DONE] = time
-                changed = True
+            if time != sums[own[DONE] + instance]:
+                sums[own[DONE] + instance] = time
+                if latest < 0 or time > sums[own[DONE] + latest]:
+                    latest = instance
                 for edge in range(
                     ints[ints[OUTPUT_FIRST] + instance],
                     ints[ints[OUTPUT_FIRST] + instance + 1],
                 ):
                     waiting += _mark(state, ints[ints[POSITION] + ints[ints[OUTPUTS] + edge]])
         position += 1
-    return changed
+    return latest
 
 
 @inner
-def _follow_rest(case: Case, state: State, block: int, application: int) -> None:
+def follow_rest(case: Case, state: State, block: int) -> None:
     """What is left of paths, backward."""
     ints = case.ints
-    waiting, position = 0, ints[ints[APPLICATION_FIRST] + application]
+    own, sums = state.ints, state.reals
+    waiting, position = 0, 0
     for number in range(ints[ints[MEMBER_FIRST] + block], ints[ints[MEMBER_FIRST] + block + 1]):
         instance = ints[ints[MEMBERS] + number]
         waiting += _mark(state, ints[ints[POSITION] + instance])
@@ -206,13 +222,13 @@ def _follow_rest(case: Case, state: State, block: int, application: int) -> None
         for edge in range(ints[ints[INPUT_FIRST] + instance], ints[ints[INPUT_FIRST] + instance + 1]):
             waiting += _mark(state, ints[ints[POSITION] + ints[ints[INPUTS] + edge]])
     while waiting > 0:
-        if state.dirty[position]:
-            state.dirty[position] = 0
+        if own[own[DIRTY] + position]:
+            own[own[DIRTY] + position] = 0
             waiting -= 1
             instance = ints[ints[INSTANCE] + position]
             time = rest_from(case, state, instance)
-            if time != state.times[instance, REST]:
-                state.times[instance, REST] = time
+            if time != sums[own[REST] + instance]:
+                sums[own[REST] + instance] = time
                 for edge in range(
                     ints[ints[INPUT_FIRST] + instance],
                     ints[ints[INPUT_FIRST] + instance + 1],
@@ -224,9 +240,10 @@ def _follow_rest(case: Case, state: State, block: int, application: int) -> None
 
 @inner
 def _mark(state: State, position: int) -> int:
-    if state.dirty[position]:
+    own = state.ints
+    if own[own[DIRTY] + position]:
         return 0
-    state.dirty[position] = 1
+    own[own[DIRTY] + position] = 1
     return 1
 
 
@@ -234,7 +251,8 @@ def _mark(state: State, position: int) -> int:
 def time_range(case: Case, state: State, block: int, node: int) -> tuple[float, float]:
     """Between what an application's longest path would be, were a block on a node."""
     ints, reals = case.ints, case.reals
-    latest = state.application[ints[ints[APPLICATION] + block], LONGEST]
+    own, sums = state.ints, state.reals
+    latest = sums[own[LONGEST] + ints[ints[APPLICATION] + block]]
     first = ints[ints[MEMBER_FIRST] + block]
     if ints[ints[MEMBER_FIRST] + block + 1] - first > 1:
         return 0.0, np.inf
@@ -242,17 +260,17 @@ def time_range(case: Case, state: State, block: int, node: int) -> tuple[float, 
     arrival, onward = 0.0, 0.0
     for edge in range(ints[ints[INPUT_FIRST] + instance], ints[ints[INPUT_FIRST] + instance + 1]):
         sender = ints[ints[INPUTS] + edge]
-        ms = delay_between(case, state.node[ints[ints[OF_INSTANCE] + sender]], node)
-        arrival = max(arrival, state.times[sender, DONE] + (0.0 if np.isnan(ms) else ms))
+        ms = delay_between(case, own[own[NODE] + ints[ints[OF_INSTANCE] + sender]], node)
+        arrival = max(arrival, sums[own[DONE] + sender] + (0.0 if np.isnan(ms) else ms))
     for edge in range(ints[ints[OUTPUT_FIRST] + instance], ints[ints[OUTPUT_FIRST] + instance + 1]):
         receiver = ints[ints[OUTPUTS] + edge]
-        ms = delay_between(case, node, state.node[ints[ints[OF_INSTANCE] + receiver]])
-        passed = (0.0 if np.isnan(ms) else ms) + work_of(case, state, receiver) + state.times[receiver, REST]
+        ms = delay_between(case, node, own[own[NODE] + ints[ints[OF_INSTANCE] + receiver]])
+        passed = (0.0 if np.isnan(ms) else ms) + work_of(case, state, receiver) + sums[own[REST] + receiver]
         onward = max(onward, passed)
     through = arrival + reals[ints[WORK] + instance] * reals[ints[SLOWNESS] + node] + onward
     if through >= latest:
         return through, through
-    if state.times[instance, DONE] + state.times[instance, REST] < latest * (1.0 - 1e-12):
+    if sums[own[DONE] + instance] + sums[own[REST] + instance] < latest * (1.0 - 1e-12):
         return latest, latest
     # It was on the longest path: how long the next one is isn't known yet.
     return through, latest
@@ -262,10 +280,11 @@ def time_range(case: Case, state: State, block: int, node: int) -> tuple[float, 
 def loaded_time(case: Case, state: State) -> None:
     """The response time with run queues and transmission (paper 002), all of it anew."""
     ints, reals = case.ints, case.reals
+    own, sums = state.ints, state.reals
     worst = 0.0
-    for position in range(case.instances):
+    for position in range(ints[INSTANCES]):
         instance = ints[ints[INSTANCE] + position]
-        here = state.node[ints[ints[OF_INSTANCE] + instance]]
+        here = own[own[NODE] + ints[ints[OF_INSTANCE] + instance]]
         arrival = 0.0
         begin, end = (
             ints[ints[INPUT_FIRST] + instance],
@@ -273,16 +292,16 @@ def loaded_time(case: Case, state: State) -> None:
         )
         for edge in range(begin, end):
             sender = ints[ints[INPUTS] + edge]
-            there = state.node[ints[ints[OF_INSTANCE] + sender]]
+            there = own[own[NODE] + ints[ints[OF_INSTANCE] + sender]]
             ms = hop(case, state, sender, instance)
             if here != there and np.isfinite(reals[ints[CARD_SPEED] + there]):
                 ms += 1000.0 * reals[ints[INPUT_BYTES] + edge] / reals[ints[CARD_SPEED] + there]
-            arrival = max(arrival, state.times[sender, QUEUED] + ms)
+            arrival = max(arrival, sums[own[QUEUED] + sender] + ms)
         time = 0.0
         if end > begin and ints[ints[OUTPUT_FIRST] + instance + 1] > ints[ints[OUTPUT_FIRST] + instance]:
             time = work_of(case, state, instance) * max(
-                1.0, reals[ints[RUN_QUEUE] + here] + state.place[here, HOSTED]
+                1.0, reals[ints[RUN_QUEUE] + here] + own[own[HOSTED] + here]
             )
-        state.times[instance, QUEUED] = arrival + time
-        worst = max(worst, state.times[instance, QUEUED])
-    state.totals[LOADED] = worst
+        sums[own[QUEUED] + instance] = arrival + time
+        worst = max(worst, sums[own[QUEUED] + instance])
+    sums[LOADED] = worst

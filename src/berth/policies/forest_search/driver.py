@@ -13,8 +13,8 @@ ROUNDS = 4
 """A search of many rounds finds less in each, one of few gets stuck once."""
 SHARES, ANNEALED = (0.5, 0.5), 0.6
 """Annealing and sets of nodes take turns; how much goes into the first."""
-_FEASIBLE = 0.3
-"""The most of all steps that goes into a first plan."""
+_CHEAP, _WARM = 0.2, 0.01
+"""How much prices count in the first round for a first plan, and how warm these rounds are."""
 _LOWER = 0.9
 """The highest share of a link that is tried next, against the best so far."""
 
@@ -37,12 +37,13 @@ def pack(search: Search, nodes: IntArray) -> None:
 
 
 def first_plan(search: Search, nodes: IntArray, steps: int, stay: float = 0.0) -> bool:
-    """Look for a plan that keeps all constraints, whatever it costs."""
-    share = max(1, int(_FEASIBLE * steps) // 2)
-    for _ in range(2):
-        if search.best is not None or search.save():
-            return True
-        search.round(search.aims(nodes, 0.0, stay), share, enough=np.inf)
+    """Look for a plan that keeps all constraints, whatever it costs; all steps may go into that."""
+    if search.best is not None or search.save():
+        return True
+    end, share, weight = search.taken + steps, max(1, steps // ROUNDS), _CHEAP
+    while search.best is None and search.taken < end and not search.budget.over:
+        search.round(search.aims(nodes, weight, stay), share, hot=_WARM, enough=np.inf)
+        weight = 0.0
     return search.best is not None
 
 

@@ -13,6 +13,8 @@ ROUNDS = 4
 """A search of many rounds finds less in each, one of few gets stuck once."""
 SHARES, ANNEALED = (0.5, 0.5), 0.6
 """Annealing and sets of nodes take turns; how much goes into the first."""
+_FOR_EACH = 25
+"""Steps of a round for each unit: with fewer, nothing comes to rest."""
 _CHEAP, _WARM = 0.2, 0.01
 """How much prices count in the first round for a first plan, and how warm these rounds are."""
 _LOWER = 0.9
@@ -73,7 +75,8 @@ def improve(
 
 def _anneal(search: Search, nodes: IntArray, steps: int, lowest: float, stay: float) -> None:
     """Rounds of annealing, the first from where the search is, the others from the best plan."""
-    end, part = search.taken + steps, max(1, steps // ROUNDS)
+    least = min(steps, _FOR_EACH * len(search.home))
+    end, part = search.taken + steps, max(1, steps // ROUNDS, least)
     while search.taken < end and not search.budget.over and not _done(search, lowest):
         search.round(search.aims(nodes, 1.0, stay), part)
         search.back()

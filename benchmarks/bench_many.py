@@ -1,6 +1,6 @@
 """The heuristics for many applications: how fast, how often they find a plan, and how good it is.
 
-    python benchmarks/bench_many.py [--runs 50] [--seed 0] [--experiments X4.1 X4.2 ...] [--set name=value ...]
+    python benchmarks/bench_many.py [--runs 50] [--seed 0] [--experiments X4.1 ...] [--set name=value ...]
 
 First: 5 applications of 50 operators on 30 processors. Each heuristic's time, and how much longer the judge
 takes for one evaluation of its plan for each attempt: what it would cost without an incremental engine. Then

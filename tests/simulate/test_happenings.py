@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import berth
 from berth.model import Application, BadInput, Link, Network, Node, Operator, Plan, Problem, Stream
 from berth.simulate import Events, Failure, Measured, Migration, Options, RateChange, simulate
 from berth.simulate.flow import tuple_flow
-from berth.simulate.run import complete_situation
+from berth.simulate.resolved import complete_situation
 from tests.simulate.problems import chain, moved
 
 REGULAR: dict[str, Any] = {"arrivals": "regular", "service": "fixed"}
@@ -288,3 +289,27 @@ def test_bad_options(given: dict[str, Any], line: str) -> None:
     """Each names the field and the value."""
     with pytest.raises(ValueError, match=re.escape(line)):
         Options(**given)
+
+
+def test_reused_results_come_from_their_provider() -> None:
+    """Two applications and one computation: as fast and with as much traffic as the judge says."""
+    problem = berth.load(Path(__file__).parents[2] / "examples" / "shared-sensors.yaml")
+    plan = berth.solve(problem, policy="bottom-up-bfs")
+    assert plan.reuse
+    result = simulate(problem, plan, Options(duration_s=20.5, **REGULAR))
+    assert result.totals.worst_path_ms == pytest.approx(plan.metrics["response_time_ms"])
+    assert result.totals.results == 2 * 21
+    assert len(result.instances) == len(plan.assignment)
+    alone = replace(plan, reuse={}, skipped=(), assignment=dict.fromkeys(problem.instances.names, "centre"))
+    with pytest.raises(BadInput, match=r"migrations\[0\].plan: reuses or skips other operators"):
+        simulate(problem, plan, events=Events(migrations=(Migration(1.0, alone),)))
+
+
+def test_rates_that_never_end_are_refused() -> None:
+    """A slip of the pen costs a line, not a day; what is high for a moment only is fine."""
+    problem, plan = chain([0.0], 100.0)
+    with pytest.raises(BadInput, match=r"duration_s: about 5e\+31 tuples would come in"):
+        simulate(problem, plan, Options(duration_s=10.0), Events(rates=(RateChange(5.0, 1e29),)))
+    spike = RateChange(5.0, 1000.0), RateChange(5.01, 0.0)
+    result = simulate(problem, plan, Options(duration_s=10.0, **REGULAR), Events(rates=spike))
+    assert result.totals.emitted == pytest.approx(500 + 1000, abs=2)

@@ -2,7 +2,7 @@
 
 from berth.simulate.events import Events, Failure, Migration, RateChange
 from berth.simulate.options import Options
-from berth.simulate.run import Planner, complete_situation, simulate
+from berth.simulate.run import Planner, simulate
 from berth.simulate.simulation import Measured, Simulation
 
 __all__ = [
@@ -14,6 +14,5 @@ __all__ = [
     "Planner",
     "RateChange",
     "Simulation",
-    "complete_situation",
     "simulate",
 ]

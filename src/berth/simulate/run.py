@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Setting, Situation
 from berth.model import BadInput, Plan, Problem
 from berth.model.randomness import generator_for
+from berth.simulate.agenda import HAPPEN, MEASURE, PLAN, Agenda
 from berth.simulate.events import Events, RateChange, check_events
 from berth.simulate.figures import instance_figures, link_figures, totals
 from berth.simulate.flow import tuple_flow
@@ -22,6 +20,8 @@ from berth.simulate.machine import Machine
 from berth.simulate.options import Options
 from berth.simulate.outages import outages
 from berth.simulate.quantiles import EDGES_MS
+from berth.simulate.rates import changed, tuples_coming
+from berth.simulate.resolved import complete_situation, following_situation
 from berth.simulate.series import Series, latency_mean_ms
 from berth.simulate.simulation import Measured, Move, Simulation
 from berth.simulate.snapshot import Snapshot
@@ -31,12 +31,9 @@ from berth.simulate.state import EMITTED, LOGGED
 FloatArray = NDArray[np.float64]
 Planner = Callable[[float, Measured], Mapping[str, str] | None]
 """Is told the time and what was measured; gives another assignment, or None to stay."""
-Happening = Callable[[float], None]
 
 MOST_WITH_NOISE = 4_000
 MOST_TUPLES = 1e9
-MEASURE, HAPPEN, PLAN = range(3)
-"""What comes first of all that happens at one time."""
 
 
 def simulate(
@@ -62,26 +59,6 @@ def simulate(
     return _Run(problem, plan, options or Options(), events or Events(), planner).run()
 
 
-def complete_situation(problem: Problem, plan: Plan, name: str) -> Situation:
-    """A plan resolved, where it says of everything where it runs.
-
-    Raises:
-        BadInput: it doesn't.
-    """
-    try:
-        situation = Situation(Setting(problem), plan)
-    except BadInput as error:
-        raise BadInput(f"{name}: {line}" for line in error.mistakes) from None
-    if situation.reuse_mistakes:
-        raise BadInput(f"{name}: {line}" for line in situation.reuse_mistakes)
-    missing = np.flatnonzero(situation.computed & (situation.node_of < 0)).tolist()
-    if missing:
-        raise BadInput(
-            f"{name}: instance {situation.graph.names[number]} is not placed" for number in missing
-        )
-    return situation
-
-
 class _Run:
     def __init__(
         self, problem: Problem, plan: Plan, options: Options, events: Events, planner: Planner | None
@@ -90,11 +67,11 @@ class _Run:
         self._problem, self._plan, self._options, self._planner = problem, plan, options, planner
         self._situation = complete_situation(problem, plan, "plan")
         for number, migration in enumerate(events.migrations):
-            self._next_situation(migration.plan, f"migrations[{number}].plan")
+            following_situation(problem, migration.plan, plan, f"migrations[{number}].plan")
         if options.delay_noise > 0 and len(problem.network.nodes) > MOST_WITH_NOISE:
             raise BadInput([f"delay_noise: only up to {MOST_WITH_NOISE:,} nodes"])
         self._flow = tuple_flow(self._situation, options.tuple_bytes)
-        coming = float(self._flow.source_rate.sum()) * options.duration_s
+        coming = tuples_coming(self._flow.source_rate, events.rates, problem.instances, options.duration_s)
         if coming > MOST_TUPLES:
             raise BadInput(
                 [f"duration_s: about {coming:.2g} tuples would come in, at most {MOST_TUPLES:.0e} may"]
@@ -111,14 +88,12 @@ class _Run:
         self._moves_before = 0
         self._warm = self._asked = self._window = self._machine.measured(0.0)
         self._series = Series(self._warm)
-        self._agenda: list[tuple[float, int, int, Happening]] = []
-        self._numbers = count()
+        self._agenda = Agenda(options.duration_s)
         self._plan_ahead(events)
 
     def run(self) -> Simulation:
         """Everything in the order of its time."""
-        while self._agenda:
-            time, _, _, happen = heapq.heappop(self._agenda)
+        for time, happen in self._agenda:
             self._machine.advance(time)
             happen(time)
         end = float(self._options.duration_s)
@@ -148,29 +123,23 @@ class _Run:
     def _plan_ahead(self, events: Events) -> None:
         options, machine = self._options, self._machine
         if options.warm_up_s > 0:
-            self._at(options.warm_up_s, MEASURE, self._end_warm_up)
+            self._agenda.add(options.warm_up_s, MEASURE, self._end_warm_up)
         windows = int(np.ceil(options.duration_s / options.window - 1e-9))
         for number in range(1, windows):
-            self._at(number * options.window, MEASURE, self._end_window)
+            self._agenda.add(number * options.window, MEASURE, self._end_window)
         for change in events.rates:
-            self._at(change.at_s, HAPPEN, partial(self._change_rate, change))
+            self._agenda.add(change.at_s, HAPPEN, partial(self._change_rate, change))
         for outage in self._outages:
             node = self._problem.network.index[outage.node]
-            self._at(outage.begin_s, HAPPEN, partial(machine.set_down, node, 1))
+            self._agenda.add(outage.begin_s, HAPPEN, partial(machine.set_down, node, 1))
             if outage.end_s is not None:
-                self._at(outage.end_s, HAPPEN, partial(machine.set_down, node, -1))
+                self._agenda.add(outage.end_s, HAPPEN, partial(machine.set_down, node, -1))
         for migration in events.migrations:
-            self._at(migration.at_s, HAPPEN, partial(self._switch, migration.plan))
+            self._agenda.add(migration.at_s, HAPPEN, partial(self._switch, migration.plan))
         if options.delay_noise > 0:
-            self._at(0.0, HAPPEN, self._draw_delays)
+            self._agenda.add(0.0, HAPPEN, self._draw_delays)
         if self._planner is not None:
-            self._at(options.replan_every_s, PLAN, self._replan)
-
-    def _at(self, time: float, rank: int, happen: Happening) -> None:
-        """Put something on the agenda; what is after the end never happens."""
-        if time < self._options.duration_s:
-            # compiled loops are compiled once more for times that are whole numbers
-            heapq.heappush(self._agenda, (float(time), rank, next(self._numbers), happen))
+            self._agenda.add(options.replan_every_s, PLAN, self._replan)
 
     # what is measured
 
@@ -194,11 +163,7 @@ class _Run:
     # what happens
 
     def _change_rate(self, change: RateChange, now: float) -> None:
-        graph = self._problem.instances
-        if change.sources is None:
-            self._factor[:] = change.factor
-        for name in change.sources or ():
-            self._factor[list(graph.operators[graph.operator_index[name]].instances)] = change.factor
+        self._factor = changed(self._factor, change, self._problem.instances)
         self._machine.set_rates(self._factor, now)
 
     def _draw_delays(self, now: float) -> None:
@@ -213,24 +178,15 @@ class _Run:
         self._delay_ms = network.table.delay_ms * factor
         if network.routing == "direct":
             self._judged_problem = replace(self._problem, network=with_delays(network, self._delay_ms))
-        self._at(now + self._options.delay_period_s, HAPPEN, self._draw_delays)
-
-    def _next_situation(self, plan: Plan, name: str) -> Situation:
-        """A later plan resolved: it must compute what the first one does."""
-        situation = complete_situation(self._problem, plan, name)
-        if dict(plan.reuse) != dict(self._plan.reuse) or set(plan.skipped) != set(self._plan.skipped):
-            raise BadInput([f"{name}: reuses or skips other operators than the plan before"])
-        if not situation.linked:
-            raise BadInput([f"{name}: needs a link between nodes that have none"])
-        return situation
+        self._agenda.add(now + self._options.delay_period_s, HAPPEN, self._draw_delays)
 
     def _switch(self, plan: Plan, now: float) -> None:
-        situation = self._next_situation(plan, "plan")
+        situation = following_situation(self._problem, plan, self._plan, "plan")
         before, nodes = self._situation.node_of, self._problem.network.nodes
         for instance, pause in self._machine.move(situation, now):
             names = nodes[before[instance]].name, nodes[situation.node_of[instance]].name
             self._moves.append(Move(now, situation.graph.names[instance], *names, pause))
-            self._at(now + pause, HAPPEN, partial(self._machine.refresh, instance))
+            self._agenda.add(now + pause, HAPPEN, partial(self._machine.refresh, instance))
         self._plan, self._situation = plan, situation
 
     def _replan(self, now: float) -> None:
@@ -252,4 +208,4 @@ class _Run:
         assignment = self._planner(now, measured)
         if assignment is not None:
             self._switch(replace(self._plan, assignment=dict(assignment)), now)
-        self._at(now + self._options.replan_every_s, PLAN, self._replan)
+        self._agenda.add(now + self._options.replan_every_s, PLAN, self._replan)

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from berth.exact.additive.bounds import Bound, parts_alone
 from berth.exact.additive.elimination import Elimination, elimination_bound
-from berth.exact.additive.forest import forest_bound, is_forest
+from berth.exact.additive.forest import forest_bound
 from berth.exact.additive.lifted import lifted_bound
-from berth.exact.additive.rest import Rest, rest_of
+from berth.exact.additive.rest import Bound, Rest, rest_of
 from berth.exact.additive.search import Search
 from berth.exact.additive.tables import Tables
 from berth.exact.budget import Budget
@@ -43,16 +42,16 @@ def test_against_enumeration(seed: int) -> None:
 
 def bounds_of(tables: Tables, rest: Rest, ceiling: float, rounds: int) -> dict[str, Bound]:
     free = np.zeros_like(tables.limit)
-    by_tables = elimination_bound(rest, Elimination(rest), free, ceiling, rounds, 0.0)
-    found = {
-        "alone": Bound(*parts_alone(rest), free),
+    split = np.zeros((len(tables.ends), 2, len(tables.nodes)))
+    by_tables = elimination_bound(rest, Elimination(rest), free, split, ceiling, rounds, 0.0)
+    trees = forest_bound(rest, free, split, ceiling, rounds, 0.0)
+    return {
         "decomposition": by_tables,
-        "lifted": lifted_bound(rest, free, ceiling, rounds, tables.beyond),
-        "lifted and priced": lifted_bound(rest, by_tables.price, ceiling, rounds, tables.beyond),
+        "lifted": lifted_bound(rest, free, split, ceiling, rounds, tables.beyond),
+        "lifted and priced": lifted_bound(rest, by_tables.price, split, ceiling, rounds, tables.beyond),
+        "trees": trees,
+        "trees again": forest_bound(rest, by_tables.price, trees.split, ceiling, rounds, 0.0),
     }
-    if is_forest(rest):
-        found["trees"] = forest_bound(rest, free, ceiling, rounds, 0.0)
-    return found
 
 
 @QUIET
@@ -94,9 +93,10 @@ def test_pieces_of_trees_must_fit() -> None:
     )
     rest = rest_of(tables, tables.allowed.copy())
     assert rest is not None
-    free = np.zeros_like(tables.limit)
-    assert elimination_bound(rest, Elimination(rest), free, 3.0, 50, 0.0).value == pytest.approx(0.0)
-    assert forest_bound(rest, free, 3.0, 50, 0.0).value == pytest.approx(3.0)
+    free, split = np.zeros_like(tables.limit), np.zeros((len(ends), 2, places))
+    by_tables = elimination_bound(rest, Elimination(rest), free, split, 3.0, 50, 0.0)
+    assert by_tables.value == pytest.approx(0.0)
+    assert forest_bound(rest, free, split, 3.0, 50, 0.0).value == pytest.approx(3.0)
 
 
 def test_interchangeable_blocks_keep_the_optimum() -> None:

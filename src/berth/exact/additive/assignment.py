@@ -11,7 +11,7 @@ MOST_ROOMS = 20_000
 """Combinations of blocks and rooms, at most."""
 
 
-def assignment_bound(rest: Rest, price: FloatArray) -> Bound | None:
+def assignment_bound(rest: Rest, price: FloatArray, split: FloatArray) -> Bound | None:
     """The cheapest places of blocks without streams that all need the same of one resource: exact.
 
     None where more than that is to be held: prices are for that.
@@ -27,7 +27,7 @@ def assignment_bound(rest: Rest, price: FloatArray) -> Bound | None:
     if len(place_of) * blocks > MOST_ROOMS:
         return None
     cost = np.where(rest.allowed, rest.cost, np.inf)
-    no_plan = Bound(np.inf, np.full(cost.shape, np.inf), np.zeros(blocks, dtype=np.intp), price)
+    no_plan = Bound(np.inf, np.full(cost.shape, np.inf), np.zeros(blocks, dtype=np.intp), price, split)
     if len(place_of) < blocks:
         return no_plan
     try:
@@ -38,4 +38,4 @@ def assignment_bound(rest: Rest, price: FloatArray) -> Bound | None:
     plan = np.zeros(blocks, dtype=np.intp)
     plan[rows] = place_of[columns]
     value = float(cost[np.arange(blocks), plan].sum())
-    return Bound(value, np.full(cost.shape, value), plan, price)
+    return Bound(value, np.full(cost.shape, value), plan, price, split)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from berth.exact.additive.assignment import assignment_bound
 from berth.exact.additive.elimination import LARGEST_TABLES, Elimination, elimination_bound
-from berth.exact.additive.forest import forest_bound, is_forest
+from berth.exact.additive.forest import forest_bound
 from berth.exact.additive.lifted import LARGEST_TABLE, lifted_bound, lifted_size
-from berth.exact.additive.rest import Bound, FloatArray, IndexArray, Rest
+from berth.exact.additive.rest import Bound, FloatArray, Rest
 
 TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS = (150, 40), (60, 6), (60, 16)
 """Improvements of each kind of bound: where the search begins, and later."""
@@ -16,47 +18,48 @@ FEW = 2
 """Blocks without which the rest is a forest, so few that they are decided first."""
 
 
-def bound_of(
-    rest: Rest, price: FloatArray, ceiling: float, slack: float, beyond: float, first: bool
-) -> tuple[Bound, str]:
-    """A bound of what is left and its name; more effort where the search begins."""
-    trees, tables, lifts = (
-        rounds[0 if first else 1] for rounds in (TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS)
-    )
-    alone = assignment_bound(rest, price)
-    if alone is not None:
-        return alone, "assignment"
-    if is_forest(rest):
-        return forest_bound(rest, price, ceiling, trees, slack), "trees"
-    dense = len(circle_breakers(rest)) > FEW
-    bound = None
-    if first or not dense or lifted_size(rest) > LARGEST_TABLE:
-        elimination = Elimination(rest)
-        if elimination.size <= LARGEST_TABLES:
-            bound = elimination_bound(rest, elimination, price, ceiling, tables, slack)
-    if bound is not None and (not dense or bound.value >= ceiling - slack):
-        return bound, "decomposition"
-    if lifted_size(rest) <= LARGEST_TABLE:
-        start = price if bound is None else bound.price
-        lifted = lifted_bound(rest, start, ceiling, lifts, beyond)
-        if bound is None:
-            return lifted, "lifted"
-        least = np.maximum(lifted.least, bound.least)
-        return Bound(max(lifted.value, bound.value), least, lifted.plan, bound.price), "lifted"
-    if bound is not None:
-        return bound, "decomposition"
-    return Bound(*parts_alone(rest), price), "apart"
+@dataclass(eq=False)
+class Bounds:
+    """The bounds of one search. Where there are many circles, the first bounds show which is better."""
 
+    beyond: float
+    prefers_trees: bool = False
 
-def parts_alone(rest: Rest) -> tuple[float, FloatArray, IndexArray]:
-    """Every block and every edge at its least, by itself."""
-    cost = np.where(rest.allowed, rest.cost, np.inf)
-    own = cost.min(axis=1)
-    total = float(own.sum()) + sum(
-        float(pair[np.ix_(rest.allowed[first], rest.allowed[second])].min())
-        for (first, second), pair in zip(rest.ends.tolist(), rest.pair, strict=True)
-    )
-    return total, total + cost - own[:, None], np.argmin(cost, axis=1).astype(np.intp)
+    def of(
+        self, rest: Rest, price: FloatArray, split: FloatArray, ceiling: float, slack: float, first: bool
+    ) -> tuple[Bound, str]:
+        """A bound of what is left and its name; more effort where the search begins."""
+        turn = 0 if first else 1
+        alone = assignment_bound(rest, price, split)
+        if alone is not None:
+            return alone, "assignment"
+        breakers = circle_breakers(rest)
+        few = len(breakers) <= FEW
+        if not breakers or (self.prefers_trees and not few):
+            return forest_bound(rest, price, split, ceiling, TREE_ROUNDS[turn], slack), "trees"
+        found: list[tuple[Bound, str]] = []
+        small = lifted_size(rest) <= LARGEST_TABLE
+        if first or few:
+            elimination = Elimination(rest)
+            if elimination.size <= LARGEST_TABLES:
+                rounds = TABLE_ROUNDS[turn]
+                bound = elimination_bound(rest, elimination, price, split, ceiling, rounds, slack)
+                found.append((bound, "decomposition"))
+                price = bound.price
+                if few or bound.value >= ceiling - slack:
+                    return found[0]
+        if small and not few:
+            lifted = lifted_bound(rest, price, split, ceiling, LIFTED_ROUNDS[turn], self.beyond)
+            found.append((lifted, "lifted"))
+        if first or not small or few:
+            trees = forest_bound(rest, price, split, ceiling, TREE_ROUNDS[turn], slack)
+            if first and not few:
+                self.prefers_trees = not small or trees.value > found[-1][0].value
+            found.append((trees, "trees"))
+        best, name = max(found, key=lambda item: item[0].value)
+        for other, _ in found:
+            np.maximum(best.least, other.least, out=best.least)
+        return best, name
 
 
 def circle_breakers(rest: Rest) -> list[int]:

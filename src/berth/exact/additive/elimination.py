@@ -134,14 +134,20 @@ def _spread(message: FloatArray, over: tuple[int, ...], bucket: _Bucket) -> Floa
 
 
 def elimination_bound(
-    rest: Rest, elimination: Elimination, price: FloatArray, ceiling: float, rounds: int, slack: float
+    rest: Rest,
+    elimination: Elimination,
+    price: FloatArray,
+    split: FloatArray,
+    ceiling: float,
+    rounds: int,
+    slack: float,
 ) -> Bound:
     """The best bound by prices after some rounds of subgradient steps."""
     price, kept = price.copy(), price.copy()
     highest, scale, since = -np.inf, 1.0, 0
     plan = np.zeros(len(rest.cost), dtype=np.intp)
     for _ in range(min(rounds, max(int(MOST_WORK / elimination.size), 3))):
-        value, plan, _ = elimination.run(_priced(rest, price), False)
+        value, plan, _ = elimination.run(rest.cost + rest.charges(price), False)
         bound = value - float((price * rest.limit).sum())
         since += 1
         if bound > highest:
@@ -159,14 +165,7 @@ def elimination_bound(
             if scale < 0.02:
                 break
         price = np.maximum(0.0, price + scale * (ceiling - bound) / length * over)
-    value, _, least = elimination.run(_priced(rest, kept), True)
+    value, _, least = elimination.run(rest.cost + rest.charges(kept), True)
     assert least is not None
     worth = float((kept * rest.limit).sum())
-    return Bound(value - worth, least - worth, plan, kept)
-
-
-def _priced(rest: Rest, price: FloatArray) -> FloatArray:
-    cost = rest.cost.copy()
-    for resource, demand in enumerate(rest.demand):
-        cost += demand[:, None] * price[resource][rest.group[resource]][None, :]
-    return cost
+    return Bound(value - worth, least - worth, plan, kept, split)

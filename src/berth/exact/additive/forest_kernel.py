@@ -138,21 +138,47 @@ def follow(
 
 
 @compiled
+def least_cuts(
+    cost: FloatArray, cut_ends: IndexArray, cut_pair: FloatArray, split: FloatArray, cut_at: IndexArray
+) -> float:
+    """What is left of the costs of cut edges where that is least, and to `cut_at` where that is."""
+    places = cost.shape[1]
+    total = 0.0
+    for cut in range(len(cut_ends)):
+        first, second = cut_ends[cut, 0], cut_ends[cut, 1]
+        lowest = np.inf
+        for u in range(places):
+            if cost[first, u] == np.inf:
+                continue
+            for v in range(places):
+                value = cut_pair[cut, u, v] - split[cut, 0, u] - split[cut, 1, v]
+                if value < lowest and cost[second, v] < np.inf:
+                    lowest = value
+                    cut_at[cut, 0], cut_at[cut, 1] = u, v
+        total += lowest
+    return total
+
+
+@compiled
 def improve_prices(
     cost: FloatArray, pair: FloatArray, forward: NDArray[np.bool_], weight: IndexArray, room: IndexArray,
     order: IndexArray, parent: IndexArray, upward: IndexArray, demand: FloatArray, limit: FloatArray,
-    group: IndexArray, price: FloatArray, kept: FloatArray, plan: IndexArray, levels: int, ceiling: float,
-    rounds: int, slack: float,
+    group: IndexArray, price: FloatArray, kept: FloatArray, cut_ends: IndexArray, cut_pair: FloatArray,
+    split: FloatArray, kept_split: FloatArray, plan: IndexArray, levels: int, ceiling: float, rounds: int,
+    slack: float,
 ) -> float:  # fmt: skip
     """Subgradient steps: prices rise where the cheapest plan takes more than there is.
 
-    `kept` becomes the best price, `plan` the last plan. Returns the best bound.
+    Edges that were cut to have a forest are on their own; `split` is what the ends of each bear of its costs,
+    more where the forest's plan is, less where the edge alone would be. `kept` and `kept_split` become the
+    best ones, `plan` the last plan. Returns the best bound.
     """
     blocks, places = cost.shape
     table, before = np.empty((blocks, places, levels)), np.empty((blocks, places, levels))
     least, away = np.empty((blocks, places)), np.empty((blocks, places))
     away_at = np.empty((blocks, places), np.int64)
     level_of = np.empty(blocks, np.int64)
+    cut_at = np.empty((len(cut_ends), 2), np.int64)
     priced, over = np.empty((blocks, places)), np.empty((len(demand), places))
     highest, scale, since = -np.inf, 1.0, 0
     for _ in range(rounds):
@@ -167,24 +193,14 @@ def improve_prices(
                 if at > 0.0:
                     for i in range(blocks):
                         priced[i, u] += at * demand[resource, i]
-        bound = (
-            climb(
-                priced,
-                pair,
-                forward,
-                weight,
-                room,
-                order,
-                parent,
-                upward,
-                table,
-                before,
-                least,
-                away,
-                away_at,
-            )
-            - worth
-        )
+        for cut in range(len(cut_ends)):
+            for u in range(places):
+                priced[cut_ends[cut, 0], u] += split[cut, 0, u]
+                priced[cut_ends[cut, 1], u] += split[cut, 1, u]
+        bound = climb(
+            priced, pair, forward, weight, room, order, parent, upward, table, before, least, away, away_at
+        )  # fmt: skip
+        bound += least_cuts(cost, cut_ends, cut_pair, split, cut_at) - worth
         if bound == np.inf:
             return bound
         follow(pair, weight, room, order, parent, upward, table, before, away, away_at, plan, level_of)
@@ -196,6 +212,10 @@ def improve_prices(
             for resource in range(len(demand)):
                 for u in range(places):
                     kept[resource, u] = price[resource, u]
+            for cut in range(len(cut_ends)):
+                for end in range(2):
+                    for u in range(places):
+                        kept_split[cut, end, u] = split[cut, end, u]
         for resource in range(len(demand)):
             for u in range(places):
                 over[resource, u] = -limit[resource, u]
@@ -206,6 +226,10 @@ def improve_prices(
             for u in range(places):
                 if over[resource, u] > 0.0 or price[resource, u] > 0.0:
                     length += over[resource, u] ** 2
+        for cut in range(len(cut_ends)):
+            for end in range(2):
+                if plan[cut_ends[cut, end]] != cut_at[cut, end]:
+                    length += 2.0
         if length <= 1e-18 or highest >= ceiling - slack:
             break
         if since >= 4:
@@ -216,40 +240,35 @@ def improve_prices(
         for resource in range(len(demand)):
             for u in range(places):
                 price[resource, u] = max(0.0, price[resource, u] + step * over[resource, u])
+        for cut in range(len(cut_ends)):
+            for end in range(2):
+                split[cut, end, plan[cut_ends[cut, end]]] += step
+                split[cut, end, cut_at[cut, end]] -= step
     return highest
 
 
 @compiled
 def marginals(
-    pair: FloatArray, first: IndexArray, weight: IndexArray, room: IndexArray,
-    start: IndexArray, other: IndexArray, through: IndexArray, demand: FloatArray, limit: FloatArray,
-    group: IndexArray, price: FloatArray, levels: int, priced: FloatArray, least: FloatArray,
+    priced: FloatArray, constant: float, pair: FloatArray, first: IndexArray, weight: IndexArray,
+    room: IndexArray, start: IndexArray, other: IndexArray, through: IndexArray, levels: int,
+    least: FloatArray,
 ) -> None:  # fmt: skip
-    """The bound with each block on each place, to `least`: every block is the root once.
-
-    `priced` has the costs without prices.
-    """
+    """The bound with each block on each place, to `least`: every block is the root once."""
     blocks, places = priced.shape
     table, before = np.empty((blocks, places, levels)), np.empty((blocks, places, levels))
     below, away = np.empty((blocks, places)), np.empty((blocks, places))
     away_at = np.empty((blocks, places), np.int64)
     order, parent, upward = np.empty(blocks, np.int64), np.empty(blocks, np.int64), np.empty(blocks, np.int64)
     forward = np.empty(blocks, np.bool_)
-    worth = 0.0
-    for resource in range(len(demand)):
-        for u in range(places):
-            worth += price[resource, u] * limit[resource, u]
-            for i in range(blocks):
-                priced[i, u] += price[resource, group[resource, u]] * demand[resource, i]
     for root in range(blocks):
         root_at(root, start, other, through, order, parent, upward)
         for i in range(blocks):
             forward[i] = parent[i] >= 0 and first[upward[i]] == parent[i]
-        total = climb(
+        total = constant + climb(
             priced, pair, forward, weight, room, order, parent, upward, table, before, below, away, away_at
-        )
+        )  # fmt: skip
         lowest = np.inf
         for u in range(places):
             lowest = min(lowest, below[root, u])
         for u in range(places):
-            least[root, u] = total - worth if lowest == np.inf else total - lowest + below[root, u] - worth
+            least[root, u] = total if lowest == np.inf else total - lowest + below[root, u]

@@ -16,13 +16,13 @@ def lifted_size(rest: Rest) -> int:
     return rest.cost.size**2
 
 
-def lifted_bound(rest: Rest, price: FloatArray, ceiling: float, rounds: int, beyond: float) -> Bound:
+def lifted_bound(
+    rest: Rest, price: FloatArray, split: FloatArray, ceiling: float, rounds: int, beyond: float
+) -> Bound:
     """The bound after some rounds of dual ascent, with a price for the limits to start from."""
     blocks, places = rest.cost.shape
     worth = float((price * rest.limit).sum())
-    cost = rest.cost.copy()
-    for resource, demand in enumerate(rest.demand):
-        cost += demand[:, None] * price[resource][rest.group[resource]][None, :]
+    cost = rest.cost + rest.charges(price)
     constant = -worth
     leader = np.zeros_like(cost)
     for block in range(blocks):
@@ -41,6 +41,6 @@ def lifted_bound(rest: Rest, price: FloatArray, ceiling: float, rounds: int, bey
         least,
     )  # fmt: skip
     if total >= beyond:
-        return Bound(np.inf, np.full(cost.shape, np.inf), np.argmin(cost, axis=1), price)
+        return Bound(np.inf, np.full(cost.shape, np.inf), np.argmin(cost, axis=1), price, split)
     hidden = np.where(rest.allowed, leader, np.inf)
-    return Bound(total + constant, least + constant, np.argmin(hidden, axis=1).astype(np.intp), price)
+    return Bound(total + constant, least + constant, np.argmin(hidden, axis=1).astype(np.intp), price, split)

@@ -30,6 +30,13 @@ class Rest:
     demand: FloatArray
     limit: FloatArray
     group: IndexArray
+    edges: IndexArray
+    """The numbers of the edges in the whole problem."""
+
+    def charges(self, price: FloatArray) -> FloatArray:
+        """[block, place]: what a block pays there for the room that it takes."""
+        at = np.take_along_axis(price, self.group, axis=1)
+        return np.asarray(self.demand.T @ at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +50,8 @@ class Bound:
     """A plan that it may point to; it need not fit."""
     price: FloatArray
     """[resource, place]: what the limits are worth."""
+    split: FloatArray
+    """[edge of the whole problem, end, place]: what the ends of edges bear when these are cut."""
 
 
 def rest_of(tables: Tables, allowed: BoolArray) -> Rest | None:
@@ -69,4 +78,5 @@ def rest_of(tables: Tables, allowed: BoolArray) -> Rest | None:
         np.ascontiguousarray(tables.demand[:, free]),
         np.maximum(limit, 0.0),
         tables.group,
+        np.flatnonzero(inside),
     )

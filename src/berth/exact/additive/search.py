@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.exact.additive.bounds import bound_of, branching_block
+from berth.exact.additive.bounds import Bounds, branching_block
 from berth.exact.additive.improvement import improved
 from berth.exact.additive.rest import BoolArray, FloatArray, IndexArray, Rest, rest_of
 from berth.exact.additive.tables import Tables
@@ -34,6 +34,7 @@ class _Branch:
     number: int
     allowed: BoolArray = field(compare=False)
     price: FloatArray = field(compare=False)
+    split: FloatArray = field(compare=False)
 
 
 @dataclass(eq=False)
@@ -55,7 +56,9 @@ class Search:
 
     def __post_init__(self) -> None:
         allowed = self.tables.allowed.copy()
-        self._open = [_Branch(-np.inf, 0, allowed, np.zeros_like(self.tables.limit))]
+        split = np.zeros((len(self.tables.ends), 2, allowed.shape[1]))
+        self._open = [_Branch(-np.inf, 0, allowed, np.zeros_like(self.tables.limit), split)]
+        self._bounds = Bounds(self.tables.beyond)
         self._number = 0
         self._generator = generator_for(self.seed)
 
@@ -100,7 +103,7 @@ class Search:
     def _look_at(self, branch: _Branch) -> None:
         """A bound, a plan, fewer places, and branches for those of one block."""
         allowed = branch.allowed.copy()
-        price, first = branch.price, self.branches == 0
+        price, split, first = branch.price, branch.split, self.branches == 0
         for _ in range(3):
             rest = rest_of(self.tables, allowed)
             if rest is None:
@@ -110,12 +113,12 @@ class Search:
                 return
             if first:
                 self._start(allowed)
-            found, name = bound_of(
-                rest, price, self.ceiling - rest.constant, self.slack, self.tables.beyond, first
-            )
+            aim = self.ceiling - rest.constant
+            found, name = self._bounds.of(rest, price, split, aim, self.slack, first)
             if name not in self.bounds:
                 self.bounds.append(name)
-            value, least, price = found.value + rest.constant, found.least + rest.constant, found.price
+            value, least = found.value + rest.constant, found.least + rest.constant
+            price, split = found.price, found.split
             if value >= self.ceiling - self.slack:
                 return
             whole = np.argmax(allowed, axis=1).astype(np.intp)
@@ -133,13 +136,12 @@ class Search:
             if dropped * 5 < int(rest.allowed.sum()):
                 break
         assert rest is not None
-        self._branch(rest, allowed, least, max(value, branch.bound), price)
+        self._branch(rest, least, _Branch(max(value, branch.bound), 0, allowed, price, split))
 
-    def _branch(
-        self, rest: Rest, allowed: BoolArray, least: FloatArray, value: float, price: FloatArray
-    ) -> None:
+    def _branch(self, rest: Rest, least: FloatArray, whole: _Branch) -> None:
         """A branch for each place of one block."""
-        chosen = branching_block(rest, least, value, self.ceiling)
+        chosen = branching_block(rest, least, whole.bound, self.ceiling)
+        allowed = whole.allowed
         block = int(rest.blocks[chosen])
         if allowed[block].sum() < 2:
             # It was narrowed down to one place just now: the others decide.
@@ -152,8 +154,8 @@ class Search:
             below[block, place] = True
             if self._order(below, block, place):
                 self._number += 1
-                bound = max(value, float(least[chosen, place]))
-                heapq.heappush(self._open, _Branch(bound, self._number, below, price))
+                bound = max(whole.bound, float(least[chosen, place]))
+                heapq.heappush(self._open, replace(whole, bound=bound, number=self._number, allowed=below))
 
     def _order(self, allowed: BoolArray, block: int, place: int) -> bool:
         """Of blocks that can be swapped, those before take no later place, those after no earlier one."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from berth.evaluation import Evaluation, evaluate
+    from berth.explanation import Explanation, explain
     from berth.files import load, load_plan, save_plan
     from berth.generators import generate
     from berth.model import BadInput, Plan, Problem
@@ -26,9 +27,11 @@ __version__ = "0.1.0"
 __all__ = [
     "BadInput",
     "Evaluation",
+    "Explanation",
     "Plan",
     "Problem",
     "evaluate",
+    "explain",
     "generate",
     "load",
     "load_plan",
@@ -39,9 +42,11 @@ __all__ = [
 _HOMES = {
     "BadInput": "model",
     "Evaluation": "evaluation",
+    "Explanation": "explanation",
     "Plan": "model",
     "Problem": "model",
     "evaluate": "evaluation",
+    "explain": "explanation",
     "generate": "generators",
     "load": "files",
     "load_plan": "files",

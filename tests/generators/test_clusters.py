@@ -154,7 +154,12 @@ def test_a_request_is_placed() -> None:
         ("fat-tree", {"ports": 22}, "--set ports: 22 is above 20"),
         ("fat-tree", {"most_cores": 20}, "--set most_cores: 20 is above container_cores (16)"),
         ("fat-tree", {"least_depth": 4}, "--set least_depth: 4 is above least_components (3)"),
-        ("jellyfish", {"ports": 1}, "--set ports: 1 are no more than the servers of a switch"),
+        ("jellyfish", {"ports": 1}, "--set ports: 1 are too few: a switch has up to 1 server(s)"),
+        (
+            "jellyfish",
+            {"switches": 1, "ports": 15},
+            "--set ports: 15 are too few: a switch has up to 16 server(s)",
+        ),
         ("jellyfish", {"ports": 40}, "--set ports: 40 are too many: a switch has 23 others to be linked to"),
         ("jellyfish", {"ports": 2}, "--set ports: 2 are too few to connect all switches"),
     ],

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-import berth
 from berth.files import problem_from
 from berth.model.randomness import generator_for
 from berth.policies.two_stage.best_fit import best_fit, fit_score
 from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import StageTwo, Stuck
-from tests.policies.two_stage_cases import case, no_limit, stage_two
+from tests.policies.two_stage_cases import case, no_limit, solve, stage_two
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -38,7 +37,7 @@ def test_other_numbers_of_resources() -> None:
 
 def servers_of(raw: dict[str, Any], **parameters: Any) -> list[str]:
     """The servers of x, y, ... each in a container of its own."""
-    plan = berth.solve(problem_from(raw), "ffd", **parameters)
+    plan = solve(problem_from(raw), "ffd", **parameters)
     assert not plan.violations
     return list(plan.assignment.values())
 

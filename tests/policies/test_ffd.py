@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-import berth
 from berth.files import problem_from
 from berth.model import BadInput
-from tests.policies.two_stage_cases import case, packed
+from tests.policies.two_stage_cases import case, packed, solve
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -18,7 +17,7 @@ ROOMY = ({"cpu": 9000, "memory": 9000, "gpu": 9000},)
 
 def ffd(operators: dict[str, Any], containers: Any, **parameters: Any) -> list[str]:
     """What FFD puts into each container; nothing flows."""
-    plan = berth.solve(problem_from(case(operators, {}, containers, ROOMY)), "ffd", **parameters)
+    plan = solve(problem_from(case(operators, {}, containers, ROOMY)), "ffd", **parameters)
     assert not plan.violations
     return packed(plan)
 
@@ -98,7 +97,7 @@ def test_heron_s_padding_and_limit() -> None:
 def test_stuck_says_where(containers: Any, parameters: dict[str, Any], reason: str) -> None:
     """Which instance fits no container, and why."""
     raw = case({"x": {"parallelism": 3, "demand": {"cpu": 3}}}, {}, containers, ROOMY)
-    plan = berth.solve(problem_from(raw), "ffd", **parameters)
+    plan = solve(problem_from(raw), "ffd", **parameters)
     assert (plan.status, plan.found) == ("unknown", False)
     assert plan.reason == f"first stage, ffd: {reason}"
 
@@ -107,7 +106,7 @@ def test_rates_may_be_unknown() -> None:
     """Sizes are enough; T and W are left out."""
     raw = case({"x": 1, "y": 1}, {"xy": 5})
     del raw["applications"][0]["streams"][0]["bytes_per_s"]
-    plan = berth.solve(problem_from(raw), "ffd")
+    plan = solve(problem_from(raw), "ffd")
     assert plan.objective == plan.trace["U"] == 1
     assert dict(plan.goal) == {"containers_used": 1.0}
     assert not {"T", "W"} & set(plan.trace)

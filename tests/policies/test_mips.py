@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 import berth
 from berth.files import problem_from
 from berth.model import BadInput
-from tests.policies.two_stage_cases import case, cluster, packed, tiny_cases
+from tests.policies.two_stage_cases import case, cluster, packed, solve, tiny_cases
 
 some = settings(
     max_examples=40, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -31,7 +31,7 @@ def pipeline(**more: Any) -> Any:
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_figures_are_the_judge_s(alpha: float, mode: str) -> None:
-    plan = berth.solve(pipeline(), "mips", alpha=alpha, mode=mode, samples=100)
+    plan = solve(pipeline(), "mips", alpha=alpha, mode=mode, samples=100)
     assert (plan.status, plan.violations) == ("feasible", ())
     judged = berth.evaluate(pipeline(), plan).metrics
     assert plan.trace["T"] == judged["container_traffic_bytes_per_s"]
@@ -58,7 +58,7 @@ def test_figures_are_the_judge_s(alpha: float, mode: str) -> None:
 
 def test_the_trade_off() -> None:
     """11 cpu and 3 licences need three containers of 4 and 2; traffic alone is no more with them."""
-    packed_, heavy = (berth.solve(pipeline(), "mips", alpha=alpha).trace for alpha in (0.0, 1.0))
+    packed_, heavy = (solve(pipeline(), "mips", alpha=alpha).trace for alpha in (0.0, 1.0))
     assert packed_["U"] == 3
     assert heavy["T"] <= packed_["T"]
 
@@ -66,11 +66,11 @@ def test_the_trade_off() -> None:
 def test_together_where_it_fits() -> None:
     """All in one container costs no traffic at all: the optimum that the printed form rejects (E1.6)."""
     problem = problem_from(case({"x": 1, "y": 1, "z": 1}, {"xy": 5, "yz": 7}))
-    plan = berth.solve(problem, "mips", samples=20)
+    plan = solve(problem, "mips", samples=20)
     assert packed(plan) == ["x y z"]
     assert (plan.trace["T"], plan.trace["U"], plan.trace["W"]) == (0, 1, 0)
     alone = problem_from(case({"x": 1, "y": 1, "z": 1}, {"xy": 5, "yz": 7}, (1, 4.0)))
-    printed = berth.solve(alone, "mips", samples=20, mode="paper", alpha=1)
+    printed = solve(alone, "mips", samples=20, mode="paper", alpha=1)
     assert printed.status == "unknown"
     assert "mode=paper never ends" in str(printed.reason)
 
@@ -80,7 +80,7 @@ def test_together_where_it_fits() -> None:
 def test_plans_hold(raw: dict[str, Any]) -> None:
     """Whatever it answers, the judge has nothing against it; with symmetry and without, it costs the same."""
     problem = problem_from(raw)
-    plans = [berth.solve(problem, "mips", alpha=0.5, samples=200, symmetry=kept) for kept in (True, False)]
+    plans = [solve(problem, "mips", alpha=0.5, samples=200, symmetry=kept) for kept in (True, False)]
     for plan in plans:
         assert plan.violations == ()
         assert plan.status == "feasible" or plan.reason
@@ -94,9 +94,9 @@ def test_plans_hold(raw: dict[str, Any]) -> None:
 def test_it_finds_what_baselines_find(raw: dict[str, Any]) -> None:
     """A first stage that T-Heron can do is no dead end for the search, and costs no more traffic."""
     problem = problem_from(raw)
-    other = berth.solve(problem, "t-heron")
+    other = solve(problem, "t-heron")
     if other.status == "feasible":
-        plan = berth.solve(problem, "mips", alpha=1.0, samples=200)
+        plan = solve(problem, "mips", alpha=1.0, samples=200)
         if "stuck_before" in plan.trace.get("applications", {}).get("a", {}):
             return  # fewer containers than the least traffic asks for: there was no room for more
         if plan.status == "feasible":
@@ -106,7 +106,7 @@ def test_it_finds_what_baselines_find(raw: dict[str, Any]) -> None:
 
 
 def test_the_same_seed_gives_the_same_plan() -> None:
-    one, same = (berth.solve(pipeline(), "mips", seed=-3, samples=30) for _ in range(2))
+    one, same = (solve(pipeline(), "mips", seed=-3, samples=30) for _ in range(2))
     assert one.assignment == same.assignment
     assert one.containers == same.containers
     assert one.trace == same.trace
@@ -118,10 +118,10 @@ def test_one_after_another_on_what_is_left() -> None:
         "containers": {"count": 1, "capacity": {"cpu": 4}},
     }
     problem = problem_from(cluster([{"name": name, **entry} for name in "abc"], (4.0, 8.0)))
-    plan = berth.solve(problem, "mips", samples=10)
+    plan = solve(problem, "mips", samples=10)
     assert plan.violations == ()
     assert sorted(plan.assignment.values()) == ["s0", "s1", "s1"]
-    refused = berth.solve(problem_from(cluster([{"name": n, **entry} for n in "abcd"], (4.0, 8.0))), "mips")
+    refused = solve(problem_from(cluster([{"name": n, **entry} for n in "abcd"], (4.0, 8.0))), "mips")
     assert refused.status == "unknown"
     assert "second stage" in str(refused.reason)
 
@@ -129,17 +129,17 @@ def test_one_after_another_on_what_is_left() -> None:
 def test_servers_that_are_pinned_apart_split_a_container() -> None:
     """x and y exchange much and would share a container, but no server may host both."""
     operators = {name: {"demand": {"cpu": 1}, "pinned": node} for name, node in (("x", "s0"), ("y", "s1"))}
-    plan = berth.solve(problem_from(case(operators, {"xy": 50})), "mips", samples=20)
+    plan = solve(problem_from(case(operators, {"xy": 50})), "mips", samples=20)
     assert plan.violations == ()
     assert packed(plan) in (["x", "y"], ["y", "x"])
     assert dict(plan.assignment) == {"a/x": "s0", "a/y": "s1"}
 
 
 def test_any_second_stage() -> None:
-    fit = berth.solve(pipeline(), "mips", samples=50, second_stage="best-fit")
+    fit = solve(pipeline(), "mips", samples=50, second_stage="best-fit")
     assert fit.trace["second_stage"] == "best-fit"
     assert "rollouts" in fit.trace["applications"]["a"]["first"]
-    other = berth.solve(pipeline(), "ffd", samples=50, second_stage="mips")
+    other = solve(pipeline(), "ffd", samples=50, second_stage="mips")
     assert other.violations == ()
     assert other.trace["applications"]["a"]["second"]["rollouts"] >= 50
 
@@ -156,11 +156,11 @@ def test_any_second_stage() -> None:
 )
 def test_bad_parameters(parameters: dict[str, Any], line: str) -> None:
     with pytest.raises(BadInput) as error:
-        berth.solve(pipeline(), "mips", **parameters)
+        solve(pipeline(), "mips", **parameters)
     assert error.value.args[0][0].startswith(line) or str(error.value).startswith(line)
 
 
 def test_too_little_room_is_said() -> None:
-    plan = berth.solve(problem_from(case({"x": 3, "y": 3}, {"xy": 1}, (1, 4.0))), "mips")
+    plan = solve(problem_from(case({"x": 3, "y": 3}, {"xy": 1}, (1, 4.0))), "mips")
     assert plan.status == "unknown"
     assert "first stage, mips: no way to map the instances into 1 container(s)" in str(plan.reason)

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-import berth
 from berth.files import plan_document, problem_from
 from tests.oracle import reference
-from tests.policies.two_stage_cases import case
+from tests.policies.two_stage_cases import case, solve
 
 ONE = {"demand": {"cpu": 1}}
 MANY = {"cpu": 4, "gpu": 2, "tape": 9, "slots": 3}
@@ -50,7 +49,7 @@ UNITS = (1e-6, 1.0, 1e12)
 def test_odd_problems(name: str, mode: str) -> None:
     raw = ODD[name]
     for alpha in (0.0, 0.5, 1.0):
-        plan = berth.solve(problem_from(raw), "mips", samples=60, alpha=alpha, mode=mode)
+        plan = solve(problem_from(raw), "mips", samples=60, alpha=alpha, mode=mode)
         if mode == "paper" and plan.status == "unknown":
             assert "mode=paper never ends" in str(plan.reason)
             continue
@@ -72,7 +71,7 @@ def test_odd_problems(name: str, mode: str) -> None:
     ids=["no container has it", "no server has it", "too large", "pinned where no container fits"],
 )
 def test_what_can_t_be_is_said(raw: dict[str, Any], said: str) -> None:
-    plan = berth.solve(problem_from(raw), "mips", samples=20)
+    plan = solve(problem_from(raw), "mips", samples=20)
     assert (plan.status, dict(plan.assignment)) == ("unknown", {})
     assert said in str(plan.reason)
 
@@ -99,7 +98,7 @@ def test_the_unit_of_traffic_does_not_matter(unit: float) -> None:
             apart = sum(rate for (one, other), rate in rates.items() if where[one] != where[other])
             figures.add((apart / total, len(set(bins)) / 6))
     for alpha in (0.0, 0.2, 0.5, 0.8, 1.0):
-        plan = berth.solve(problem_from(raw), "mips", alpha=alpha, samples=200)
+        plan = solve(problem_from(raw), "mips", alpha=alpha, samples=200)
         found = alpha * plan.trace["T"] / total + (1 - alpha) * plan.trace["U"] / 6
         assert found == pytest.approx(min(alpha * share + (1 - alpha) * used for share, used in figures))
         assert plan.violations == ()
@@ -108,3 +107,16 @@ def test_the_unit_of_traffic_does_not_matter(unit: float) -> None:
         chosen.append((plan.trace["U"], plan.trace["T"] / unit))
     assert chosen == sorted(chosen, key=lambda pair: (pair[0], -pair[1]))
     assert [used for used, _ in chosen] == [2, 2, 3, 3, 3]
+
+
+@pytest.mark.parametrize("second_stage", ["mips", "exact"])
+@pytest.mark.parametrize("rate", [0, 5])
+def test_a_stream_without_traffic_needs_a_link_too(second_stage: str, rate: float) -> None:
+    """y sends nothing to z on s2, and s1 has no link to there: y is on s0."""
+    operators = {"x": ONE, "y": ONE, "z": {**ONE, "pinned": "s2"}}
+    raw = case(operators, {"xy": rate, "yz": 0}, (3, 1.0), (1.0,) * 3)
+    raw["network"]["delay_ms"] = [[0, 1, 1], [1, 0, None], [1, None, 0]]
+    plan = solve(problem_from(raw), "mips", samples=50, second_stage=second_stage)
+    assert (plan.status, plan.violations) == ("feasible", ())
+    assert plan.trace["W"] == rate
+    assert plan.assignment["a/y"] == "s0"

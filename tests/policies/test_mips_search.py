@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from berth.exact.budget import Budget
+from berth.policies.two_stage import mcts
 from berth.policies.two_stage.mcts_alike import alike, previous_alike
 from berth.policies.two_stage.mcts_case import Packing, case_of
 from berth.policies.two_stage.mcts_rollout import ROLL_OUT, advance
@@ -105,12 +106,27 @@ def test_time_that_is_over_ends_the_search_after_a_round() -> None:
     assert found.best_leaf is not None
 
 
+def test_dead_ends_look_at_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven items that fill a bin each, and six bins: no roll-out is a sample."""
+    monkeypatch.setattr(mcts, "STEPS_AT_ONCE", 1)
+    size, bins = np.full((7, 1), 2.0), 6
+    whole = np.ones((7, bins), dtype=bool)
+    traffic = np.triu(np.arange(49.0).reshape(7, 7), 1)
+    packing = Packing(
+        size, np.full((bins, 1), 2.0), traffic, 1.0 - np.eye(bins), whole, np.zeros((7, 0), dtype=bool)
+    )
+    budget = Budget(None)
+    budget.stop("enough")
+    found = searched(packing, budget=budget, samples=1000, symmetry=False)
+    assert (found.figures["rollouts"], found.figures["dead_ends"]) == (1, 1)
+
+
 def test_every_sample_reaches_the_root() -> None:
     """E1.4: the root counts; its children have all its visits but for the prior's one each."""
     case, _ = case_of(drawn(np.random.default_rng(6), items=9, bins=5, spare=9), symmetry=False)
     tree, root, state = new_tree(case, 1000), new_state(case, 1), new_state(case, 1)
     rules = Rules(300, 3000, 600, 2**0.5, 100.0, 1.0, 50.0, 50.0, False)
-    sample_round(case, root, state, tree, rules, 0)
+    sample_round(case, root, state, tree, rules, 0, 10_000)
     assert tree.visits[0] == tree.numbers[ROLL_OUTS] == 300
     children, child = [], tree.child[0]
     while child >= 0:

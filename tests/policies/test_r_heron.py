@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-import berth
 from berth.files import problem_from
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.r_heron import _breadth_first, nearest
 from berth.policies.two_stage.stages import StageOne, Stuck
-from tests.policies.two_stage_cases import case, no_limit, packed, stage_one, tiny_cases
+from tests.policies.two_stage_cases import case, no_limit, packed, solve, stage_one, tiny_cases
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -36,7 +35,7 @@ def test_breadth_first_from_the_sources() -> None:
 
 def test_the_instance_fills_what_is_free() -> None:
     """Nothing flows: 3 fits exactly beside 5, though the container with 4 comes first."""
-    plan = berth.solve(problem_from(case({"w": 4, "x": 5, "y": 3}, {}, (3, 8), (24,))), "r-heron")
+    plan = solve(problem_from(case({"w": 4, "x": 5, "y": 3}, {}, (3, 8), (24,))), "r-heron")
     assert packed(plan) == ["w", "x y"]
 
 
@@ -45,7 +44,7 @@ def test_traffic_against_distance(rate: float, found: list[str]) -> None:
     """z is nearer to w by what is free (0.1 against 0.3); with x it exchanges little, or half of all."""
     sizes = {"w": 6, "x": 4.5, "y": 10, "z": 3}
     streams = {"xz": rate, "yz": 500}
-    plan = berth.solve(problem_from(case(sizes, streams, (3, 10), (30,))), "r-heron")
+    plan = solve(problem_from(case(sizes, streams, (3, 10), (30,))), "r-heron")
     # w and x don't fit together, y fills a container, z comes last
     assert packed(plan) == found
 
@@ -62,7 +61,7 @@ def test_what_a_container_exchanges_already_counts() -> None:
 
 def test_stuck_says_where() -> None:
     """Which instance, in which stage."""
-    plan = berth.solve(problem_from(case({"x": 2, "y": 2}, {"xy": 1}, (1, 3))), "r-heron")
+    plan = solve(problem_from(case({"x": 2, "y": 2}, {"xy": 1}, (1, 3))), "r-heron")
     assert plan.status == "unknown"
     assert plan.reason is not None
     assert plan.reason.startswith("first stage, r-heron: stuck at a/y: none of the 1 containers has room")
@@ -111,7 +110,7 @@ def test_against_a_plain_packing(raw: dict[str, Any]) -> None:
 @some
 def test_units_don_t_matter(raw: dict[str, Any], factor: float) -> None:
     """Bytes or megabytes, cores or thousandths of them: the same containers (erratum E1.12)."""
-    before = berth.solve(problem_from(raw), "r-heron").containers
+    before = solve(problem_from(raw), "r-heron").containers
     application = raw["applications"][0]
     for stream in application["streams"]:
         stream["bytes_per_s"] *= factor
@@ -122,4 +121,4 @@ def test_units_don_t_matter(raw: dict[str, Any], factor: float) -> None:
         *(node["capacity"] for node in raw["network"]["nodes"]),
     ]:
         amounts["cpu"] *= factor
-    assert berth.solve(problem_from(raw), "r-heron").containers == before
+    assert solve(problem_from(raw), "r-heron").containers == before

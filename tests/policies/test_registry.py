@@ -30,11 +30,6 @@ def test_every_policy_describes_itself() -> None:
         assert find_policy(name).about.name == name
 
 
-def test_auto_is_odp_for_now() -> None:
-    """The default policy's name works already."""
-    assert find_policy("auto").about.name == "odp"
-
-
 def test_unknown_policy() -> None:
     """A wrong name is bad input, with the nearest right one."""
     with pytest.raises(BadInput, match="did you mean 'odp'"):

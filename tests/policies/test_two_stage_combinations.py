@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-import berth
 from berth.files import plan_document, problem_from
 from berth.policies.two_stage.registry import FIRST_STAGES, SECOND_STAGES
 from tests.oracle import reference
-from tests.policies.two_stage_cases import cluster
+from tests.policies.two_stage_cases import cluster, solve
 
 COMBINATIONS = [*product(FIRST_STAGES, SECOND_STAGES)]
 
@@ -37,7 +36,7 @@ def test_any_two_stages(first: str, second: str) -> None:
     """The plan breaks nothing, by an evaluation that is not berth's, and says which stages made it."""
     raw = two_applications()
     policy = "two-stage-exact" if first == "exact" else first
-    plan = berth.solve(problem_from(raw), policy, second_stage=second, samples=20)
+    plan = solve(problem_from(raw), policy, second_stage=second, samples=20)
     metrics, broken = reference.evaluate(raw, plan_document(plan))
     assert not broken
     assert (plan.trace["first_stage"], plan.trace["second_stage"]) == (first, second)
@@ -49,6 +48,6 @@ def test_any_two_stages(first: str, second: str) -> None:
 def test_a_better_second_stage() -> None:
     """The same containers, less cost between servers: best fit fills servers, whoever talks to whom."""
     raw = two_applications()
-    plans = [berth.solve(problem_from(raw), "ffd", second_stage=second) for second in SECOND_STAGES]
+    plans = [solve(problem_from(raw), "ffd", second_stage=second) for second in SECOND_STAGES]
     assert plans[0].containers == plans[1].containers
     assert plans[1].trace["W"] < plans[0].trace["W"]

@@ -19,7 +19,7 @@ from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference
 from tests.oracle.enumerate import optimum as best_of_all_plans
 from tests.policies.packings import fits, optimum
-from tests.policies.two_stage_cases import case, no_limit, stage_one, stage_two, tiny_cases
+from tests.policies.two_stage_cases import case, no_limit, solve, stage_one, stage_two, tiny_cases
 
 QUIET = settings(
     deadline=None,
@@ -109,7 +109,7 @@ def _solver(packing: Packing) -> Any:
 def test_the_plan_and_its_price(raw: dict[str, Any]) -> None:
     """The joint plan has the least W of all; no plan of two stages that breaks nothing is below."""
     raw["applications"] = [entry for entry in raw["applications"] if "containers" in entry]
-    plan = berth.solve(problem_from(raw), "two-stage-exact", price=True, samples=5)
+    plan = solve(problem_from(raw), "two-stage-exact", price=True, samples=5)
     if not plan.found:
         assert plan.reason
         return
@@ -140,7 +140,7 @@ def test_what_two_stages_cost() -> None:
     }
     raw = case(operators, {"xy": 5.0, "zy": 4.0}, (3, 4.0), (4.0, 4.0))
     raw["network"]["cost"] = [[0, 1], [10, 0]]
-    plan = berth.solve(problem_from(raw), "two-stage-exact", price=True, alpha=1.0)
+    plan = solve(problem_from(raw), "two-stage-exact", price=True, alpha=1.0)
     assert (plan.status, plan.objective, plan.bound) == ("optimal", 4.0, 4.0)
     assert plan.trace["price_of_two_stages"] == {
         "ratio": 8.0,
@@ -173,7 +173,7 @@ def test_any_first_stage_with_the_exact_second() -> None:
     raw["network"]["cost"] = [[abs(here - there) for there in range(4)] for here in range(4)]
     for first in ("ffd", "r-heron", "t-heron", "mips"):
         plans = {
-            second: berth.solve(problem_from(raw), first, second_stage=second)
+            second: solve(problem_from(raw), first, second_stage=second)
             for second in ("best-fit", "mips", "exact")
         }
         assert plans["exact"].containers == plans["best-fit"].containers
@@ -192,4 +192,4 @@ def test_any_first_stage_with_the_exact_second() -> None:
 def test_bad_parameters(parameters: dict[str, Any], line: str) -> None:
     """One line with the name, the value and what is right."""
     with pytest.raises(berth.BadInput, match=line):
-        berth.solve(problem_from(case({"x": 1}, {})), "two-stage-exact", **parameters)
+        solve(problem_from(case({"x": 1}, {})), "two-stage-exact", **parameters)

@@ -1,10 +1,12 @@
 """Small problems with containers that the tests of both stages share."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies
 
+import berth
 from berth.evaluation import Setting
 from berth.exact.budget import Budget
 from berth.files import problem_from
@@ -16,6 +18,8 @@ from tests.oracle.problems import Dice, problems, sharing_problems, solvable_pro
 
 Entry = dict[str, Any]
 
+solve = partial(berth.solve, time_limit=None)
+"""Without a limit: compiling alone can take a minute where the machine has other things to do."""
 BASELINES = [
     ("ffd", {}),
     ("ffd", {"variant": "heron"}),

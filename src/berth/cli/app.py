@@ -13,6 +13,7 @@ from berth.cli import (
     describe,
     diff,
     evaluate,
+    explain,
     export,
     generate,
     ingest,
@@ -21,6 +22,7 @@ from berth.cli import (
     sample_telemetry,
     schema,
     show,
+    simulate,
     solve,
     solve_many,
     watch,
@@ -35,9 +37,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (solve, evaluate, compare, diff, show, policies, schema, ingest, solve_many, sample_telemetry):
+for command in (solve, evaluate, explain, compare, diff, show, policies, schema, ingest, solve_many):
     command.register(app)
-for command in (generate, coordinates, export, describe, cluster, run, watch):
+for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch, simulate):
     command.register(app)
 
 

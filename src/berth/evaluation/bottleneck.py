@@ -77,7 +77,7 @@ def bottleneck(situation: Situation) -> Use | None:
 
 def exceeded(situation: Situation) -> list[Use]:
     """Every limit that is exceeded, requirements of the applications included."""
-    found = [*uses(situation), *_requirements(situation)]
+    found = [*uses(situation), *requirement_uses(situation)]
     return [use for use in found if use.exceeded]
 
 
@@ -133,7 +133,8 @@ def _links(situation: Situation) -> Iterator[Use]:
             yield Use("link", name, float(load), float(there), "bytes/s", way_out)
 
 
-def _requirements(situation: Situation) -> Iterator[Use]:
+def requirement_uses(situation: Situation) -> Iterator[Use]:
+    """What the applications require of response time and availability, where it can be judged."""
     if not situation.complete:
         return
     for number, application in enumerate(situation.problem.applications):

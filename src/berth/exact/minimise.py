@@ -1,7 +1,7 @@
 """The exact engine: from a goal to a plan with a proved bound.
 
-Graphs of a known shape (`structure/`) come first. What they don't settle goes on to the first of `METHODS`
-that suits a placement; the general one suits all.
+Graphs of a known shape (`structure/`) and goals that are sums (`additive/`) come first. What they don't
+settle goes on to the first of `METHODS` that suits a placement; the general one suits all.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
+from berth.exact.additive.solve import solve_sums
 from berth.exact.budget import Budget
 from berth.exact.costs import costs_of, least_costs
 from berth.exact.packed_start import first_packed_plan
@@ -101,6 +102,8 @@ def minimise(
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
     shaped = solve_by_structure(placement, goal, budget, gap, judge.metrics, tell) if ties == "any" else None
+    if shaped is None and ties == "any":
+        shaped = solve_sums(placement, goal, budget, gap, judge.metrics, tell, seed)
     if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
         return _by_structure(placement, goal, shaped, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
@@ -117,8 +120,11 @@ def minimise(
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
     least = least if shaped is None else max(least, shaped.bound)
-    if shaped is not None and start is not None and budget.over:
-        return _concluded(placement, goal, start, _bound(goal, least), False, dict(shaped.trace))
+    if shaped is not None and start is not None:
+        bound = _bound(goal, least)
+        reached = bound is not None and gap_between(start.objective, bound) <= OPTIMAL_GAP
+        if reached or budget.over:
+            return _concluded(placement, goal, start, bound, False, dict(shaped.trace))
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks

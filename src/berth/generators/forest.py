@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from berth.generators.binary_trees import Tree, grown
+from berth.generators.binary_trees import Nursery, Tree
 from berth.generators.draws import symmetric, uniform
 from berth.generators.generator import About
 from berth.generators.measured import Delays
@@ -35,6 +35,7 @@ class ForestParameters(Settings):
     most_operators: int = setting(50, "operators of the largest tree", 1, MOST_OPERATORS)
     least_operators: int | None = setting(None, "of the smallest; none: half as many", 1, MOST_OPERATORS)
     functions: int = setting(1, "what operators may do: of 1, equal inputs make equal operators", 1)
+    alike: float = setting(0.6, "chance that a subtree is one of its size that was drawn before", 0.0, 1.0)
     differing: int | None = setting(
         None, "all trees are the first but for so many operators; none: all drawn"
     )
@@ -109,13 +110,10 @@ class Forest:
 def _trees(parameters: ForestParameters, rng: np.random.Generator) -> list[Tree]:
     most = parameters.most_operators
     least = parameters.least_operators or -(-most // 2)
+    nursery = Nursery(rng, parameters.objects, parameters.functions, parameters.alike)
     if parameters.differing is not None:
-        tree = grown(rng, int(rng.integers(least, most + 1)), parameters.objects, parameters.functions)
-        return [tree] * parameters.applications
-    return [
-        grown(rng, int(rng.integers(least, most + 1)), parameters.objects, parameters.functions)
-        for _ in range(parameters.applications)
-    ]
+        return [nursery.grown(int(rng.integers(least, most + 1)))] * parameters.applications
+    return [nursery.grown(int(rng.integers(least, most + 1))) for _ in range(parameters.applications)]
 
 
 def _with_objects(

@@ -29,8 +29,9 @@ class JellyfishParameters(RequestParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.switches > 1 and self.degree < 1:
-            raise ValueError(f"ports: {self.ports} are no more than the servers of a switch")
+        if self.degree < (1 if self.switches > 1 else 0):
+            most = -(-self.servers // self.switches)
+            raise ValueError(f"ports: {self.ports} are too few: a switch has up to {most} server(s)")
         if self.degree > max(self.switches - 1, 0) and self.switches > 1:
             raise ValueError(
                 f"ports: {self.ports} are too many: a switch has {self.switches - 1} others to be linked to"

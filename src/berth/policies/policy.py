@@ -73,6 +73,8 @@ class Answer:
     downloads: tuple[Download, ...] = ()
     reuse: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    policy: str | None = None
+    """Who found it, where that is another policy than the one that was asked."""
 
 
 @dataclass(frozen=True)

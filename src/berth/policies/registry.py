@@ -11,11 +11,13 @@ from berth.model.suggest import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {
+    "auto": "berth.policies.auto:Auto",
     "bottom-up-bfs": "berth.policies.many.policies:BottomUpBfs",
     "bottom-up-dfs": "berth.policies.many.policies:BottomUpDfs",
     "bw-max": "berth.policies.bw_max:BwMax",
     "bw-sum": "berth.policies.bw_sum:BwSum",
     "ffd": "berth.policies.ffd:Ffd",
+    "forest": "berth.policies.forest:Forest",
     "latency-bound": "berth.policies.latency_bound:LatencyBound",
     "mips": "berth.policies.mips:Mips",
     "mop-exhaustive": "berth.policies.mop_exhaustive:MopExhaustive",
@@ -29,14 +31,14 @@ BUILT_IN = {
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
     "sbon": "berth.policies.sbon:Sbon",
+    "search": "berth.policies.search:Search",
     "t-heron": "berth.policies.t_heron:THeron",
     "t-storm": "berth.policies.t_storm:TStorm",
     "top-down-bfs": "berth.policies.many.policies:TopDownBfs",
     "top-down-dfs": "berth.policies.many.policies:TopDownDfs",
     "two-stage-exact": "berth.policies.two_stage_exact:TwoStageExact",
 }
-DEFAULT = "odp"
-ALIASES = {"auto": DEFAULT}
+DEFAULT = "auto"
 GROUP = "berth.policies"
 
 
@@ -52,7 +54,6 @@ def find_policy(name: str) -> Policy:
     Raises:
         BadInput: there is none, or it can't be loaded.
     """
-    name = ALIASES.get(name, name)
     if name in BUILT_IN:
         module, attribute = BUILT_IN[name].split(":")
         return cast(Policy, getattr(import_module(module), attribute)())

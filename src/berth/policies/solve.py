@@ -103,7 +103,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         trace["objective_bounds"] = {name: list(pair) for name, pair in goal.bounds.items()}
     plan = Plan(
         problem=problem.name,
-        policy=policy,
+        policy=answer.policy or policy,
         seed=task.seed,
         goal=dict(goal.weights if goal is not None else problem.objective),
         status=answer.status,

@@ -119,7 +119,7 @@ def test_a_node_is_used_again() -> None:
 
 
 def test_other_constraints_are_kept() -> None:
-    """Bandwidth forbids the best plan of the shape alone: the general model goes on, from its bound."""
+    """A link that bears no stream is none; where two don't fit together, the general model goes on."""
     nodes = [{"name": f"n{k}", "capacity": {"cpu": 1}} for k in range(3)]
     delays = [[0, 1, 5], [1, 0, 9], [5, 9, 0]]
     operators = [{"name": name, "demand": {"cpu": 1}, "emits_bytes_per_s": 100} for name in ("s", "t")]
@@ -129,8 +129,15 @@ def test_other_constraints_are_kept() -> None:
     plan = berth.solve(problem)
     assert plan.status == "optimal"
     assert plan.objective == 5
-    assert plan.trace["method"] == "general"
-    assert plan.trace["structure"]["bound"] <= 5
+    assert plan.trace["method"] == "walk"
+    rule = {"rules": [{"apart": ["s", "t"], "by": "zone"}]}
+    zones = [{**node, "labels": {"zone": zone}} for node, zone in zip(nodes, "xxy", strict=True)]
+    streams = [{"from": "s", "to": "t"}]
+    apart = berth.solve(problem_from(document(zones, delays, operators, streams, application=rule)))
+    assert apart.status == "optimal"
+    assert apart.objective == 5
+    assert apart.trace["method"] == "general"
+    assert apart.trace["structure"]["bound"] <= 1
 
 
 def test_a_deadline_that_nothing_meets() -> None:

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from berth.evaluation import evaluate
 from berth.files import problem_from
+from berth.generators import generate
 from berth.model import BadInput, Problem
-from berth.policies.many.policies import Processors
+from berth.policies.many.policies import Processors, Relatives
 from berth.policies.solve import solve
+from tests.oracle.plain_heuristics import PlainHeuristic
 from tests.oracle.problems import sharing_problems
 
 NAMES = ("random-no-reuse", "random", "top-down-bfs", "top-down-dfs", "bottom-up-bfs", "bottom-up-dfs")
@@ -116,6 +118,22 @@ def test_blocking(way: str, second: str) -> None:
     assert plan.assignment == {"a/o0": "p0", "b/o0": second}
 
 
+@pytest.mark.parametrize(
+    ("name", "way", "relatives", "nodes"),
+    [
+        ("top-down-bfs", "fastest", "chosen", "p2 p1 p1 p0 p0"),
+        ("bottom-up-bfs", "fastest", "chosen", "p0 p0 p1 p1 p2"),
+        ("top-down-dfs", "biggest-card", "any", "p0 p0 p0 p0 p0"),
+        ("bottom-up-dfs", "fastest-remaining", "chosen", "p0 p0 p0 p0 p0"),
+    ],
+)
+def test_who_may_join(name: str, way: str, relatives: str, nodes: str) -> None:
+    """A chain of five: a processor takes one operator and the next, unless any relative may join."""
+    problem = forest([chain("a", 5)], [{"speed": 10}, {"speed": 9}, {"speed": 8}])
+    plan = solve(problem, name, processors=way, relatives=relatives)
+    assert [plan.assignment[f"a/o{k}"] for k in range(5)] == nodes.split()
+
+
 def test_blocking_runs_out() -> None:
     """With one processor and two applications that have nothing in common, none is left for the second."""
     other = chain("b", 1)
@@ -193,6 +211,40 @@ def test_plans_break_nothing(document: dict[str, Any], name: str, way: str, seed
         assert plan.reason.startswith("stuck at ")
     again = solve(problem, name, seed=seed, processors=way, retry=seed % 2 == 1)
     assert (again.assignment, again.reuse, again.downloads) == (plan.assignment, plan.reuse, plan.downloads)
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_as_in_plain_python(number: int) -> None:
+    """The same plans, or none, as an implementation that recomputes everything at every attempt."""
+    found = 0
+    for seed in range(4):
+        problem = generate(
+            "forest",
+            seed=seed,
+            processors=3 + seed,
+            applications=3,
+            most_operators=10,
+            objects=4,
+            replicas=1,
+            least_speed=5.0,
+            most_speed=60.0,
+            least_card=20.0,
+            most_card=(50.0, 120.0)[seed % 2],
+            least_link=15.0,
+            most_link=60.0,
+        )
+        names = [node.name for node in problem.network.nodes]
+        for way in get_args(Processors):
+            for relatives in get_args(Relatives):
+                plain = PlainHeuristic(problem, number, way, relatives)
+                plan = solve(problem, NAMES[number - 1], seed=seed, processors=way, relatives=relatives)
+                assert bool(plan.assignment) == plain.run(seed), (seed, way, relatives)
+                if plan.assignment:
+                    found += 1
+                    called = plain.trees.names
+                    assert plan.assignment == {called[k]: names[v] for k, v in plain.placed.items()}
+                    assert plan.reuse == {called[k]: called[of] for k, of in plain.taken.items()}
+    assert 0 < found < 32
 
 
 @pytest.mark.skipif(FOLDER is None, reason="BERTH_CONFORMANCE names no folder of conformance cases")

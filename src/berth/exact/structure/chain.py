@@ -56,17 +56,30 @@ class Room:
         return demand, np.minimum(limit, 1.01 * demand.sum(axis=1, keepdims=True))
 
 
-def delays_between(placement: Placement, nodes: IndexArray) -> FloatArray:
-    """Delays between some nodes; infinite where there is no link."""
-    delay = placement.network.table.delay_ms[nodes[:, None], nodes[None, :]]
-    return np.where(np.isnan(delay), np.inf, delay)
+def delays_between(placement: Placement, blocks: IndexArray, nodes: IndexArray) -> FloatArray:
+    """Delays between some nodes; infinite where no link is, or none that bears any stream of the blocks."""
+    network, graph = placement.network, placement.graph
+    here, there = nodes[:, None], nodes[None, :]
+    delay = network.table.delay_ms[here, there]
+    step = np.where(np.isnan(delay), np.inf, delay)
+    sender, receiver = placement.block_of[graph.pair_sender], placement.block_of[graph.pair_receiver]
+    crossing = (sender != receiver) & np.isin(sender, blocks)
+    least = float(placement.rate[crossing].min(initial=np.inf))
+    if 0.0 < least < np.inf and (network.table.bandwidth_bound or network.cards_bound):
+        card = network.nic_bytes_per_s[nodes] * (1 + LOOSE)
+        bandwidth = network.table.bandwidth_bytes_per_s[here, there] * (1 + LOOSE)
+        too_small = (bandwidth < least) | (np.minimum(card[:, None], card[None, :]) < least)
+        step[too_small & (here != there)] = np.inf
+    return step
 
 
 def work_at(placement: Placement, block: int, nodes: IndexArray) -> FloatArray:
-    """The time that a block takes on some nodes, instance after instance; infinite where it may not go."""
+    """The time that a block takes on ascending nodes that include all its candidates; infinite elsewhere."""
     work = placement.graph.work_ms[placement.blocks[block]].sum()
-    allowed = np.isin(nodes, placement.candidates[block])
-    return np.where(allowed, work / placement.network.speed[nodes], np.inf)
+    here = placement.candidates[block]
+    time = np.full(len(nodes), np.inf)
+    time[np.searchsorted(nodes, here)] = work / placement.network.speed[here]
+    return time
 
 
 def chain_of(placement: Placement, blocks: tuple[int, ...], room: Room) -> Chain:
@@ -74,4 +87,4 @@ def chain_of(placement: Placement, blocks: tuple[int, ...], room: Room) -> Chain
     order = np.array(blocks, dtype=np.intp)
     nodes = np.unique(np.concatenate([placement.candidates[block] for block in blocks]))
     cost = np.array([work_at(placement, block, nodes) for block in blocks])
-    return Chain(nodes, cost, delays_between(placement, nodes), *room.binding(order, nodes))
+    return Chain(nodes, cost, delays_between(placement, order, nodes), *room.binding(order, nodes))

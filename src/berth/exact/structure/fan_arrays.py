@@ -73,5 +73,5 @@ def fan_of(placement: Placement, fan: Fan, room: Room) -> FanArrays:
     first = needs[:, count] if fan.source is not None else np.zeros(len(needs))
     last = needs[:, -1] if fan.sink is not None else np.zeros(len(needs))
     middle = np.array([work_at(placement, block, nodes) for block in fan.middle])
-    step = delays_between(placement, nodes)
+    step = delays_between(placement, blocks, nodes)
     return FanArrays(nodes, ends[0], ends[1], middle, step, first, last, needs[:, :count].copy(), limit)

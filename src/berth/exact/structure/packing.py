@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from berth.exact.budget import Budget
 from berth.exact.structure import packing_kernel as kernel
 from berth.exact.structure.fan_arrays import FanArrays
-from berth.exact.structure.walk import FINE, Outcome
+from berth.exact.structure.outcome import FINE, Outcome
 
 FloatArray = NDArray[np.float64]
 Heard = Callable[[float, float], None]
 
-WORK = 300_000
-"""Steps of one search for a packing."""
+WORK = 20_000
+"""Steps of one search for a packing, before the general solver is asked."""
 
 
 class Packing:
@@ -42,7 +42,12 @@ class Packing:
 
     def run(self, budget: Budget, heard: Heard) -> Outcome:
         """The best plan, by places: the middle first, then the ends that there are."""
-        bounds = sorted((self._least(a, b, time), a, b, time) for a, b, time in self._fan.ends())
+        bounds = []
+        for a, b, time in self._fan.ends():
+            if budget.over:
+                return Outcome(None, np.inf, 0.0, 0)
+            bounds.append((self._least(a, b, time), a, b, time))
+        bounds.sort()
         unsolved = np.inf
         for bound, a, b, time in bounds:
             if bound >= self._best * (1 - self._share):
@@ -89,24 +94,11 @@ class Packing:
         while low < high:
             if budget.over:
                 return False
-            choice = np.full(len(self._order), -1, dtype=np.int64)
-            usable = np.isfinite(times) & (times <= values[middle])
-            left = np.ascontiguousarray(np.where(usable.any(axis=0), room[:, places], 0.0))
-            outcome = kernel.pack(
-                times,
-                self._demand,
-                left,
-                self._smallest,
-                self._rest,
-                self._same,
-                float(values[middle]),
-                WORK,
-                choice,
-            )
+            choice = self._choice(times, room[:, places], float(values[middle]), budget)
             self._work += 1
-            if outcome < 0:
+            if choice is None:
                 return False
-            if outcome == 0:
+            if len(choice) == 0:
                 low = middle + 1
             else:
                 self._best = float(times[np.arange(len(choice)), choice].max())
@@ -116,3 +108,22 @@ class Packing:
                 high = int(np.searchsorted(values, self._best * (1 - self._share)))
             middle = (low + high) // 2
         return True
+
+    def _choice(
+        self, times: FloatArray, room: FloatArray, most: float, budget: Budget
+    ) -> NDArray[np.int64] | None:
+        """Places where all fit and none takes longer; none of them where they can't, None: not known."""
+        usable = times <= most
+        left = np.ascontiguousarray(np.where(usable.any(axis=0), room, 0.0))
+        choice = np.full(len(self._order), -1, dtype=np.int64)
+        outcome = kernel.pack(
+            times, self._demand, left.copy(), self._smallest, self._rest, self._same, most, WORK, choice
+        )
+        if outcome >= 0:
+            return choice if outcome == 1 else choice[:0]
+        from berth.exact.cpsat.side_by_side import fits_side_by_side  # loads the solver
+
+        found = fits_side_by_side(usable, self._demand, left, self._same, budget)
+        if found.outcome == "infeasible":
+            return choice[:0]
+        return None if found.nodes is None else found.nodes.astype(np.int64)

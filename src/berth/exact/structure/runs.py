@@ -11,7 +11,7 @@ from berth.exact.budget import Budget
 from berth.exact.structure import runs_kernel as kernel
 from berth.exact.structure.chain import Chain
 from berth.exact.structure.memory import near_places, passed_on
-from berth.exact.structure.walk import FINE, Outcome, least_open
+from berth.exact.structure.outcome import FINE, Outcome, least_open
 
 FloatArray = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ MOST_REMEMBERED = 8_000_000
 
 def best_runs(chain: Chain, budget: Budget, gap: float, heard: Callable[[float, float], None]) -> Outcome:
     """The best plan of a pipeline, by places."""
-    search = _Search(chain, gap)
+    search = _Search(chain, gap, budget)
     for stage in STAGES:
         search.prepare(*stage)
         while not search.done and not search.stuck and not budget.over:
@@ -42,7 +42,7 @@ def best_runs(chain: Chain, budget: Budget, gap: float, heard: Callable[[float, 
 class _Search:
     """Prices, the depth-first search and its stack."""
 
-    def __init__(self, chain: Chain, gap: float) -> None:
+    def __init__(self, chain: Chain, gap: float, budget: Budget) -> None:
         count = len(chain.cost)
         with np.errstate(divide="ignore"):
             scarcity = chain.demand.sum(axis=1) / chain.limit.sum(axis=1)
@@ -51,7 +51,7 @@ class _Search:
         # Resources on one scale, so that their prices move at one pace; the scarcest one first.
         self._demand, self._limit = chain.demand[order] / size, chain.limit[order] / size
         self._cost, self._step = chain.cost.copy(), np.ascontiguousarray(chain.step)
-        self._gap = gap
+        self._gap, self._budget = gap, budget
         self._nodes = np.arange(chain.cost.shape[1])
         self._price = np.zeros_like(self._limit)
         self.plan = np.zeros(count, dtype=np.int64)
@@ -114,7 +114,7 @@ class _Search:
                 self.best, self.plan = total, self._nodes[plan]
             # A price of 0 for what is not wanted stays.
             length = float((over[(over > 0.0) | (price > 0.0)] ** 2).sum())
-            if length == 0.0 or highest >= self.best:
+            if length == 0.0 or highest >= self.best or self._budget.over:
                 break
             if since >= PATIENCE:
                 scale, since = scale / 2, 0

@@ -18,13 +18,13 @@ from berth.exact.modelled import unmodelled
 from berth.exact.placement import Placement
 from berth.exact.structure.chain import LOOSE, Room, chain_of
 from berth.exact.structure.shape import Fan, Part, parts_of
-from berth.exact.task import Found, Outcome, Tell
+from berth.exact.task import Found, Tell
 
 IndexArray = NDArray[np.intp]
 Judge = Callable[[IndexArray], dict[str, float] | None]
 
 LARGEST_TABLE = 20_000_000
-"""Steps from place to place, for all operators, beyond which no table of bounds is made."""
+"""Steps between places, for all operators of a pipeline or ends of a fan, beyond which it steps aside."""
 MOST_PLACES = 1_000
 
 
@@ -58,21 +58,18 @@ def solve_by_structure(
     trace = _trace(found, bound)
     if np.isinf(bound) or _too_late(placement, found):
         return Found("infeasible", None, np.inf, trace=trace)
-    nodes = _together(placement, found, budget, gap, judge)
-    proved = all(item.proved for item in found)
-    if nodes is None:
+    nodes, metrics = _together(placement, found, budget, gap, judge)
+    if metrics is None:
         return Found("unknown", None, bound, trace=trace)
-    metrics = judge(nodes)
-    assert metrics is not None
-    slowest = goal.costs(metrics)
-    reached = proved and slowest <= max(item.costs for item in found) * (1 + LOOSE)
-    outcome: Outcome = "optimal" if reached else "feasible"
-    return Found(outcome, nodes, bound, trace=trace)
+    slowest = max(item.costs for item in found)
+    reached = all(item.proved for item in found) and goal.costs(metrics) <= slowest * (1 + LOOSE)
+    return Found("optimal" if reached else "feasible", nodes, bound, trace=trace)
 
 
 def _small_enough(placement: Placement, part: Part) -> bool:
     most = max(len(placement.candidates[block]) for block in part.blocks)
-    return most <= MOST_PLACES and most**2 * len(part.blocks) <= LARGEST_TABLE
+    table = most**3 if isinstance(part, Fan) else most**2 * len(part.blocks)
+    return most <= MOST_PLACES and table <= LARGEST_TABLE
 
 
 def _solved(
@@ -137,25 +134,24 @@ def _too_late(placement: Placement, found: list[PartFound]) -> bool:
 
 def _together(
     placement: Placement, found: list[PartFound], budget: Budget, gap: float, judge: Judge
-) -> IndexArray | None:
+) -> tuple[IndexArray | None, dict[str, float] | None]:
     """A plan for all parts: as each would be alone or, if that breaks anything, the slowest first."""
     if any(item.nodes is None for item in found):
-        return None
+        return None, None
     nodes = _joined(placement, found)
-    if judge(nodes) is not None:
-        return nodes
-    if len(found) == 1:
-        return None
+    metrics = judge(nodes)
+    if metrics is not None or len(found) == 1:
+        return nodes, metrics
     room = Room(placement)
     placed: list[PartFound] = []
     for item in sorted(found, key=lambda item: -item.costs):
         again = _solved(placement, item.part, room, budget, gap, None) if placed else item
         if again.nodes is None:
-            return None
+            return None, None
         room.take(np.array(again.part.blocks, dtype=np.intp), again.nodes)
         placed.append(again)
     nodes = _joined(placement, placed)
-    return nodes if judge(nodes) is not None else None
+    return nodes, judge(nodes)
 
 
 def _joined(placement: Placement, found: list[PartFound]) -> IndexArray:

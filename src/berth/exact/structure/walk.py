@@ -8,7 +8,6 @@ operator is looked at afterwards; without that the walk is a bound.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 from berth.exact.budget import Budget
 from berth.exact.structure import walk_kernel as kernel
 from berth.exact.structure.chain import Chain
-from berth.exact.structure.memory import near_places, passed_on
+from berth.exact.structure.outcome import FINE, Outcome, least_open
+from berth.exact.structure.walk_bounds import first_walk, rest_of_walk, useful_nodes
 
 FloatArray = NDArray[np.float64]
 
@@ -25,20 +25,6 @@ SLOTS = 1 << 18
 """Walks that are remembered, to drop others over the same nodes."""
 WORK = 20_000
 """Nodes of the search between looks at the clock."""
-FINE = 1e-10
-"""Costs that differ by less than this share are the same."""
-MOST_REMEMBERED = 4_000_000
-"""Entries of the table of bounds, about: more nodes, shorter memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What a search has found: a place for each block, its costs, and a bound on all plans' costs."""
-
-    places: NDArray[np.intp] | None
-    costs: float
-    bound: float
-    work: int
 
 
 def alike(chain: Chain) -> bool:
@@ -92,13 +78,13 @@ class _Search:
         self._constant = constant
         shortest = step.copy()
         kernel.close(shortest)
-        self._length, self._walk = _first_walk(step, sizes, needed)
-        self._nodes = np.flatnonzero(_useful(shortest, sizes, needed, self._length * (1 + FINE)))
+        self._length, self._walk = first_walk(step, sizes, needed)
+        self._nodes = np.flatnonzero(useful_nodes(shortest, sizes, needed, self._length * (1 + FINE)))
         kept = np.ix_(self._nodes, self._nodes)
         self._step, shortest = np.ascontiguousarray(step[kept]), np.ascontiguousarray(shortest[kept])
         self._metric = bool((shortest >= self._step).all())
         self._sizes = sizes[self._nodes]
-        self._rest, self._near = _rest_of_walk(shortest, self._sizes, needed)
+        self._rest, self._near = rest_of_walk(shortest, self._sizes, needed)
         first = self._rest[np.maximum(needed - self._sizes, 0), np.arange(len(self._nodes)), 0]
         self._least = float(first.min(initial=np.inf))
         self._slack = max(gap, FINE) * (constant + (self._least if np.isfinite(self._least) else 0.0))
@@ -157,80 +143,6 @@ class _Search:
             least_open(self._depth, self._child_bound, self._order, self._children, self._turn),
         )
         return self._constant + max(least, self._least)
-
-
-def least_open(
-    depth: int,
-    child_bound: FloatArray,
-    order: NDArray[np.int64],
-    children: NDArray[np.int64],
-    turn: NDArray[np.int64],
-) -> float:
-    """The least bound on a search's stack of what was not looked at yet; minus infinity before its start."""
-    least = np.inf
-    for level in range(depth + 1):
-        if children[level] < 0:
-            # reached, not yet looked at
-            reached = order[level - 1, turn[level - 1] - 1] if level else 0
-            least = min(least, float(child_bound[level - 1, reached]) if level else -np.inf)
-        elif turn[level] < children[level]:
-            least = min(least, float(child_bound[level, order[level, turn[level]]]))
-    return least
-
-
-def _first_walk(step: FloatArray, sizes: NDArray[np.int64], needed: int) -> tuple[float, NDArray[np.int64]]:
-    """From every node on to the nearest new one, until all is collected: the best of these walks."""
-    count = len(step)
-    starts = np.arange(count)
-    walks, lengths = [starts], np.zeros(count)
-    visited = np.eye(count, dtype=bool)
-    collected = sizes.copy()
-    while (going := collected < needed).any() and len(walks) < count:
-        onward = np.where(visited, np.inf, step[walks[-1]])
-        nearest = np.argmin(onward, axis=1)
-        lengths = lengths + np.where(going, onward[starts, nearest], 0.0)
-        visited[starts, nearest] = True
-        collected = collected + np.where(going, sizes[nearest], 0)
-        walks.append(nearest)
-    lengths = np.where(collected >= needed, lengths, np.inf)
-    best = int(np.argmin(lengths))
-    walk = np.array([row[best] for row in walks], dtype=np.int64)
-    visits = int(np.searchsorted(np.cumsum(sizes[walk]), needed)) + 1
-    return float(lengths[best]), walk[:visits]
-
-
-def _useful(shortest: FloatArray, sizes: NDArray[np.int64], needed: int, most: float) -> NDArray[np.bool_]:
-    """The nodes on a walk, with any repetitions, that is at most so long and collects enough."""
-    count = len(shortest)
-    apart = shortest + np.where(np.eye(count, dtype=bool), np.inf, 0.0)
-    after = np.zeros((needed + 1, count))
-    for left in range(1, needed + 1):
-        rest = after[np.maximum(left - sizes, 0), np.arange(count)]
-        after[left] = (apart + rest[None, :]).min(axis=1)
-    before = np.full((needed + 1, count), np.inf)
-    before[np.minimum(sizes, needed), np.arange(count)] = 0.0
-    for collected in range(1, needed):
-        arriving = (before[collected][:, None] + apart).min(axis=0)
-        reached = np.minimum(collected + sizes, needed), np.arange(count)
-        before[reached] = np.minimum(before[reached], arriving)
-    return np.asarray((before + after[::-1] <= most).any(axis=0))
-
-
-def _rest_of_walk(
-    shortest: FloatArray, sizes: NDArray[np.int64], needed: int
-) -> tuple[FloatArray, NDArray[np.int64]]:
-    """The table of bounds, and the near nodes that its memory is about."""
-    count = len(shortest)
-    memory = max(min(count - 1, 8), 0)
-    while memory > 1 and (count * count + needed * count) << memory > MOST_REMEMBERED:
-        memory -= 1
-    near = near_places(shortest, memory, itself=False)
-    rest = np.zeros((needed + 1, count, 1 << memory))
-    order = np.argsort(shortest, axis=1, kind="stable")
-    kernel.rest_of_walk(
-        shortest, sizes, near, passed_on(near, leaving=True), order, np.zeros(count, dtype=np.bool_), rest
-    )
-    return rest, near
 
 
 def _with_transits(step: FloatArray, walk: NDArray[np.int64]) -> list[int]:

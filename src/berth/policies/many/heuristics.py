@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from berth.policies.many.case import Case
 from berth.policies.many.engine import can_reuse, holds, reuse
 from berth.policies.many.state import WANTED, State, keep, undo
-from berth.policies.many.strategies import try_new, try_node
+from berth.policies.many.strategies import FREE, closed, try_new, try_node
 from berth.space.compiled import compiled
 
 RANDOM, TOP_DOWN, BOTTOM_UP, CLIMBING = 0, 1, 2, 3
@@ -25,10 +25,13 @@ def run(
     reusing: bool,
     strategy: int,
     retry: bool,
+    relatives: int = 0,
 ) -> NDArray[np.int64]:
     """Place operators in an order; what is taken from others or not needed any more is passed over."""
     told = np.array([1, -1, -1, 0])
-    chosen = np.zeros(case.cells.nodes, dtype=np.bool_)
+    chosen = np.full(case.cells.nodes, FREE)
+    alone = closed(strategy, relatives)
+    local = manner == BOTTOM_UP and not alone
     first = case.operators.first_unit
     for operator in order:
         if state.status[operator] != WANTED:
@@ -40,10 +43,10 @@ def run(
             # From above and at random, what exists elsewhere goes to a new processor then.
             refused = manner in (RANDOM, TOP_DOWN)
         for unit in range(first[operator], first[operator + 1]):
-            if not refused and try_near(case, state, unit, manner, told):
+            if not refused and try_near(case, state, unit, manner, local, alone, chosen, told):
                 continue
             told[ATTEMPTS] += 1
-            blocked = try_new(case, state, unit, strategy, retry, manner == BOTTOM_UP, chosen)
+            blocked = try_new(case, state, unit, strategy, retry, local, chosen)
             if blocked != -1:
                 told[DONE], told[OPERATOR], told[LOAD] = 0, operator, blocked
                 return told
@@ -110,21 +113,40 @@ def try_reuse(case: Case, state: State, operator: int, manner: int, told: NDArra
 
 
 @compiled
-def try_near(case: Case, state: State, unit: int, manner: int, told: NDArray[np.int64]) -> bool:
-    """Put a unit where one of its relatives is: fathers from above, children from below, at random both."""
+def try_near(
+    case: Case,
+    state: State,
+    unit: int,
+    manner: int,
+    local: bool,
+    alone: bool,
+    chosen: NDArray[np.int64],
+    told: NDArray[np.int64],
+) -> bool:
+    """Put a unit where one of its relatives is: fathers from above, children from below, at random both.
+
+    With `alone`, only where the relative is the one for which that processor was chosen.
+    """
     pairs = case.pairs
     if manner in (RANDOM, TOP_DOWN):
         for entry in range(pairs.out_first[unit], pairs.out_first[unit + 1]):
-            node = state.node[pairs.receiver[pairs.out_pairs[entry]]]
-            if node >= 0:
+            relative = pairs.receiver[pairs.out_pairs[entry]]
+            if open_to_relatives(case, state, relative, alone, chosen):
                 told[ATTEMPTS] += 1
-                if try_node(case, state, unit, node, False):
+                if try_node(case, state, unit, state.node[relative], False):
                     return True
     if manner != TOP_DOWN:
         for entry in range(pairs.in_first[unit], pairs.in_first[unit + 1]):
-            node = state.node[pairs.sender[pairs.in_pairs[entry]]]
-            if node >= 0:
+            relative = pairs.sender[pairs.in_pairs[entry]]
+            if open_to_relatives(case, state, relative, alone, chosen):
                 told[ATTEMPTS] += 1
-                if try_node(case, state, unit, node, manner == BOTTOM_UP):
+                if try_node(case, state, unit, state.node[relative], local):
                     return True
     return False
+
+
+@compiled
+def open_to_relatives(case: Case, state: State, unit: int, alone: bool, chosen: NDArray[np.int64]) -> bool:
+    """Whether a unit has a node, and what is next to it in its tree may join it there."""
+    node = state.node[unit]
+    return bool(node >= 0 and (not alone or chosen[node] == case.units.operator[unit]))

@@ -26,10 +26,11 @@ from berth.policies.many.heuristics import (
 from berth.policies.many.orders import at_random, breadth_first, depth_first
 from berth.policies.many.plan import parts_of, shortage
 from berth.policies.many.state import State, new_state
-from berth.policies.many.strategies import NO_NODE, STRATEGIES
+from berth.policies.many.strategies import NO_NODE, RELATIVES, STRATEGIES
 from berth.policies.policy import About, Answer, Task
 
 Processors = Literal["fastest", "biggest-card", "fastest-remaining", "biggest-card-remaining"]
+Relatives = Literal["any", "chosen"]
 GOAL = Goal({"enrolled_speed": 1.0})
 _PAPER = "004 (Benoit et al.), section 5: {}"
 _OPTIMISES = "enrolled_speed, by a heuristic"
@@ -50,6 +51,13 @@ class ManyParameters:
     retry: bool = field(
         default=False,
         metadata={"help": "if the chosen processor can't take an operator, try the next one"},
+    )
+    relatives: Relatives = field(
+        default="chosen",
+        metadata={
+            "help": "whose fathers and children may join a processor, with the blocking fastest and"
+            " biggest-card: only those of the operator for which it was chosen, or of any one there"
+        },
     )
 
 
@@ -83,7 +91,8 @@ class Heuristic:
         state = new_state(case)
         strategy = STRATEGIES.index(parameters.processors)
         order = self.order(problem, task.seed)
-        told = run(case, state, order, self.manner, parameters.reuse, strategy, parameters.retry)
+        relatives = RELATIVES.index(parameters.relatives)
+        told = run(case, state, order, self.manner, parameters.reuse, strategy, parameters.retry, relatives)
         trace: dict[str, Any] = {"attempts": int(told[ATTEMPTS])}
         if not told[DONE]:
             reason = stuck(problem, case, state, int(told[OPERATOR]), int(told[LOAD]))

@@ -15,6 +15,11 @@ from berth.space.compiled import compiled
 STRATEGIES = ("fastest", "biggest-card", "fastest-remaining", "biggest-card-remaining")
 """The first two are blocking: what was chosen once is never offered again as a new processor."""
 _BLOCKING = 2
+RELATIVES = ("any", "chosen")
+"""Who may join a processor that a blocking strategy chose: relatives of any operator there, or only of the
+one for which it was chosen."""
+_CHOSEN = 1
+FREE = -1
 NO_NODE = -2
 """Instead of a load: there was no processor to try."""
 
@@ -30,6 +35,12 @@ def worth(case: Case, state: State, strategy: int, node: int) -> float:
         busy = case.cells.busy + node
         return float(case.nodes.speed[node] * (1.0 - (state.load[busy] + state.error[busy])))
     return room(case, state, case.cells.card + node)
+
+
+@compiled
+def closed(strategy: int, relatives: int) -> bool:
+    """Whether only the relatives of one operator may join a chosen processor."""
+    return strategy < _BLOCKING and relatives == _CHOSEN
 
 
 @compiled
@@ -78,9 +89,11 @@ def bring_home(case: Case, state: State, operator: int, node: int) -> None:
 
 @compiled
 def try_new(
-    case: Case, state: State, unit: int, strategy: int, retry: bool, local: bool, chosen: NDArray[np.bool_]
+    case: Case, state: State, unit: int, strategy: int, retry: bool, local: bool, chosen: NDArray[np.int64]
 ) -> int:
     """Put a unit on the best new processor, or with `retry` on the best that can take it.
+
+    `chosen` has every processor's operator: that for which it was chosen first; `FREE`: none.
 
     Returns:
         -1 if that worked; else the load that was in the way of the last one, or `NO_NODE`.
@@ -92,14 +105,19 @@ def try_new(
     while True:
         best = -1
         for node in range(case.cells.nodes):
-            if tried[node] or not rules.allowed[home, node] or (strategy < _BLOCKING and chosen[node]):
+            if (
+                tried[node]
+                or not rules.allowed[home, node]
+                or (strategy < _BLOCKING and chosen[node] != FREE)
+            ):
                 continue
             if best < 0 or worth(case, state, strategy, node) > worth(case, state, strategy, best):
                 best = node
         if best < 0:
             return blocked
         if try_node(case, state, unit, best, local):
-            chosen[best] = True
+            if chosen[best] == FREE:
+                chosen[best] = case.units.operator[unit]
             return -1
         blocked = int(state.figures[BLOCKED])
         tried[best] = True

@@ -22,8 +22,8 @@ at most what they count.
               their groups must have one in common. With one group (g == 1) there is nothing to check.
               C is at most n: containers are alike, more of them are of no use; `count` is what is given.
     StageTwo: application, names, resources, size [m, R], capacity [s, R], room [s, R], traffic [m, m] (from
-              row to column, nothing on the diagonal), allowed [m, s], servers [s] (node numbers),
-              cost [s, s] (theta; NaN: no link; 0 on the diagonal)
+              row to column, nothing on the diagonal), sends [m, m], allowed [m, s],
+              servers [s] (node numbers), cost [s, s] (theta; NaN: no link; 0 on the diagonal)
 
 `run.two_stages(task, policy, first, goal)` does the rest: one application after another on what is left,
 empty containers deleted between the stages, T, U and W by the judge. What users may set is in

@@ -11,9 +11,9 @@ import numpy as np
 from berth.exact.budget import Budget
 from berth.policies.two_stage.build import Request
 from berth.policies.two_stage.cluster import Cluster
-from berth.policies.two_stage.ffd import FfdParameters
+from berth.policies.two_stage.ffd import FfdParameters, few_servers_first
 from berth.policies.two_stage.registry import first_stage, second_stage
-from berth.policies.two_stage.stages import Assigned, IndexArray, StageTwo, Stuck
+from berth.policies.two_stage.stages import Assigned, FirstStage, IndexArray, StageTwo, Stuck
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +54,10 @@ def both_stages(
     reason: str | None = None
     tried: list[dict[str, Any]] = []
     packings: list[IndexArray] = []
-    for name, its_parameters, told in _ways(first, parameters):
+    for way, its_parameters, told in _ways(first, parameters):
         if reason is not None and budget.over:
             break
-        packed = first_stage(name)(stage_one, generator, its_parameters, budget)
+        packed = way(stage_one, generator, its_parameters, budget)
         if isinstance(packed, Stuck):
             if reason is None:
                 return Failed(f"first stage, {first}: {packed.reason}", {})
@@ -81,15 +81,17 @@ def both_stages(
     return Failed(reason, {"stuck_before": tried} if len(tried) > 1 else {})
 
 
-def _ways(first: str, parameters: Any) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+def _ways(first: str, parameters: Any) -> Iterator[tuple[FirstStage, Any, dict[str, Any]]]:
     """First stages with their parameters and what the trace calls them: the one that is asked for first."""
-    yield first, parameters, {"first_stage": first}
+    yield first_stage(first), parameters, {"first_stage": first}
     if parameters.mode == "paper":
         return
     if first in ("exact", "mips") and parameters.alpha > 0:
-        yield first, replace(parameters, alpha=0.0), {"first_stage": first, "alpha": 0.0}
+        yield first_stage(first), replace(parameters, alpha=0.0), {"first_stage": first, "alpha": 0.0}
     fullest = FfdParameters(variant="heron", instances_per_container=None)
-    yield "ffd", fullest, {"first_stage": "ffd", "variant": "heron"}
+    told = {"first_stage": "ffd", "variant": "heron"}
+    yield first_stage("ffd"), fullest, told
+    yield few_servers_first, fullest, {**told, "order": "few servers first"}
 
 
 def _worth_it(container: IndexArray, before: list[IndexArray]) -> bool:

@@ -144,8 +144,9 @@ class Request:
         """
         sender, receiver, rate = self._ends
         count = len(used)
-        between = np.bincount(container[sender] * count + container[receiver], rate, minlength=count**2)
-        traffic = between.reshape(count, count).astype(np.float64)
+        between = container[sender] * count + container[receiver]
+        traffic = np.bincount(between, rate, minlength=count**2).reshape(count, count).astype(np.float64)
+        sends = np.bincount(between, minlength=count**2).reshape(count, count) > 0
         np.fill_diagonal(traffic, 0.0)
         group, masks = self._allowed(cluster)
         allowed = np.ones((count, len(cluster.servers)), dtype=bool)
@@ -159,6 +160,7 @@ class Request:
             capacity=cluster.capacity(self.resources),
             room=cluster.room(self.resources),
             traffic=traffic,
+            sends=sends,
             allowed=allowed,
             servers=cluster.servers,
             network=cluster.network,

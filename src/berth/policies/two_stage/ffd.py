@@ -7,8 +7,9 @@ takes the first container in use that has room. Both open a new container only w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,8 +53,22 @@ def first_fit(
     """Instances into the first container in use that has room, in the order of the variant."""
     heron = parameters.variant == "heron"
     limits = (parameters.padding, parameters.instances_per_container) if heron else (0.0, None)
-    filling = Filling(stage, *limits)
-    for instance in _by_size(stage) if heron else range(len(stage.names)):
+    order = _by_size(stage) if heron else range(len(stage.names))
+    return _filled(stage, Filling(stage, *limits), order, heron)
+
+
+def few_servers_first(
+    stage: StageOne, _generator: np.random.Generator, _parameters: Any, _budget: Budget
+) -> Assigned | Stuck:
+    """As Heron, but whoever may run on few servers comes first: these fill containers among themselves."""
+    servers = stage.group_servers.sum(axis=1)[stage.group]
+    order = sorted(_by_size(stage), key=lambda instance: int(servers[instance]))
+    return _filled(stage, Filling(stage), order, True)
+
+
+def _filled(stage: StageOne, filling: Filling, order: Iterable[int], heron: bool) -> Assigned | Stuck:
+    """Instances in this order, each into a container in use that has room, or else into an empty one."""
+    for instance in order:
         fits = filling.fits(instance)
         active = fits & (filling.held > 0)
         if active.any():

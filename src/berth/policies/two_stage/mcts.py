@@ -15,6 +15,7 @@ from berth.policies.two_stage.mcts_round import sample_round
 from berth.policies.two_stage.mcts_state import new_state
 from berth.policies.two_stage.mcts_tree import (
     DEAD_ENDS,
+    DONE,
     NODES,
     ROLL_OUTS,
     Rules,
@@ -25,8 +26,8 @@ from berth.policies.two_stage.mcts_tree import (
 
 LARGEST_TREE = 1_000_000
 """Nodes; beyond, roll-outs start from the nodes that there are."""
-STEPS_AT_ONCE = 100_000_000
-"""After about so many steps, a fraction of a second, the search looks at the time."""
+STEPS_AT_ONCE = 10_000_000
+"""After about so many steps, a small fraction of a second, dead ends or not, the search looks at the time."""
 ATTEMPTS = 10
 """A round ends after so many times its samples in dead ends in a row."""
 PATIENCE = 2
@@ -86,11 +87,9 @@ def search(
     early: IndexArray | None = None
     node, rounds = 0, 0
     while rounds < items and not (rounds and budget.over):
-        left = samples
-        while left > 0 and not (left < samples and budget.over):
-            part = rules._replace(samples=min(left, at_once))
-            done = sample_round(case, root, state, tree, part, node)
-            left = left - done if done == part.samples else 0
+        tree.numbers[DONE:] = 0
+        while sample_round(case, root, state, tree, rules, node, at_once) and not budget.over:
+            pass
         if early is None and tree.best[0, 0] >= 0:
             early = _bins(tree.best, kind)
         node = int(best_child(tree, rules, node))

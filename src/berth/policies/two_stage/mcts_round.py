@@ -8,7 +8,10 @@ from berth.policies.two_stage.mcts_case import EQUAL, Case, FloatArray, IndexArr
 from berth.policies.two_stage.mcts_rollout import ROLL_OUT, advance, crossing_of
 from berth.policies.two_stage.mcts_state import HOPELESS, OPENED, PLACED, PLAIN, PREFERRED, State, restore
 from berth.policies.two_stage.mcts_tree import (
+    DEAD,
     DEAD_ENDS,
+    DONE,
+    FAILED,
     NODES,
     NOT_YET,
     ROLL_OUTS,
@@ -23,17 +26,25 @@ SMALLEST = 1e-300
 
 
 @compiled
-def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules, start: int) -> int:
-    """So many samples from a node; fewer where dead ends end it. How many there were."""
-    done, failed, dead = 0, 0, 0
+def sample_round(
+    case: Case, root: State, state: State, tree: Tree, rules: Rules, start: int, most: int
+) -> bool:
+    """At most so many roll-outs of a round from a node; whether there are more to come.
+
+    A round ends with its samples, or where dead ends end it.
+    """
     # the printed form stops before the root
     first = 1 if rules.printed else 0
-    while done < rules.samples and failed < rules.attempts and tree.closed[start] == 0:
-        if dead >= rules.patience and tree.lowest[0] < np.inf and not rules.printed:
-            break
+    numbers = tree.numbers
+    for _ in range(most):
+        over = numbers[DONE] >= rules.samples or numbers[FAILED] >= rules.attempts
+        if over or tree.closed[start] != 0:
+            return False
+        if numbers[DEAD] >= rules.patience and tree.lowest[0] < np.inf and not rules.printed:
+            return False
         restore(state, root)
         depth = _descend(case, state, tree, rules, start)
-        tree.numbers[ROLL_OUTS] += 1
+        numbers[ROLL_OUTS] += 1
         cost = np.inf
         whole = state.numbers[PLACED] == len(state.path)
         if depth >= 0:
@@ -42,17 +53,18 @@ def sample_round(case: Case, root: State, state: State, tree: Tree, rules: Rules
             if state.numbers[PLACED] == len(state.path):
                 cost = _judge(case, state, tree, rules)
         if cost < np.inf and (cost > 0.0 or not rules.printed):
-            done, failed = done + 1, 0
+            numbers[DONE] += 1
+            numbers[FAILED] = 0
             _back(tree.visits, tree.cost, tree.way, first, depth, cost / rules.unit)
         else:
-            failed += 1
-            dead += 1
-            tree.numbers[DEAD_ENDS] += 1
+            numbers[FAILED] += 1
+            numbers[DEAD] += 1
+            numbers[DEAD_ENDS] += 1
             if whole and cost == np.inf:
                 tree.closed[tree.way[depth]] = 1
             if not rules.printed:
                 _back(tree.visits, tree.cost, tree.way, first, depth, rules.worst)
-    return done
+    return True
 
 
 @compiled

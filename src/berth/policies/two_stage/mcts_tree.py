@@ -13,7 +13,8 @@ from berth.space.compiled import compiled
 
 NOT_YET = -1
 NODES, ROLL_OUTS, DEAD_ENDS = 0, 1, 2
-"""Positions in `Tree.numbers`."""
+DONE, FAILED, DEAD = 3, 4, 5
+"""Positions in `Tree.numbers`; the latter three start again with every round."""
 
 
 class Tree(NamedTuple):
@@ -39,7 +40,7 @@ class Tree(NamedTuple):
     tried: IndexArray
     """For each action the last node at which it was marked as tried."""
     numbers: IndexArray
-    """[nodes, roll-outs, dead ends]."""
+    """[nodes, roll-outs, dead ends, and of this round: samples, dead ends in a row, dead ends]."""
     best: IndexArray
     """[items, 2]: kinds and bins of the best map seen."""
     lowest: FloatArray
@@ -80,7 +81,7 @@ def new_tree(case: Case, size: int) -> Tree:
         np.zeros(size, dtype=np.intp),
         np.zeros(items + 1, dtype=np.intp),
         np.full(actions, -1, dtype=np.intp),
-        np.array([1, 0, 0], dtype=np.intp),
+        np.array([1, 0, 0, 0, 0, 0], dtype=np.intp),
         np.full((items, 2), -1, dtype=np.intp),
         np.array([np.inf, np.inf]),
     )

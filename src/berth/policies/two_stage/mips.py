@@ -14,6 +14,8 @@ from berth.policies.two_stage.mcts_case import Packing
 from berth.policies.two_stage.parameters import SecondStageName, TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, Most, StageOne, StageTwo, Stuck
 
+TRICKLE = 1e-100
+"""Traffic of streams without any, where links are missing: nothing in a sum, but it needs a link."""
 COUNTED = ("container_traffic", "containers_used")
 """What the first stage minimises, by `alpha` and 1 - `alpha`."""
 
@@ -98,11 +100,13 @@ def second_stage(
 
 def containers_packing(stage: StageTwo) -> Packing:
     """The second stage as items and bins."""
+    missing = np.isnan(stage.cost)
+    silent = stage.sends & (stage.traffic == 0) & missing.any() & ~np.eye(len(stage.names), dtype=bool)
     return Packing(
         demand=stage.size,
         room=stage.room,
-        traffic=stage.traffic,
-        distance=np.where(np.isnan(stage.cost), np.inf, stage.cost),
+        traffic=np.where(silent, TRICKLE, stage.traffic),
+        distance=np.where(missing, np.inf, stage.cost),
         allowed=stage.allowed,
         hosts=np.zeros((len(stage.names), 0), dtype=bool),
         capacity=stage.capacity,

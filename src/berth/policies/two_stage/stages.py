@@ -101,6 +101,8 @@ class StageTwo(Stage):
     """[m, R] what every container takes, however full it is."""
     traffic: FloatArray
     """[m, m] bytes per second from one container to another; 0 on the diagonal and where nobody knows."""
+    sends: BoolArray
+    """[m, m] whether there is a stream from one to the other: it needs a link without traffic, too."""
     allowed: BoolArray
     """[m, s] servers that may host all instances in a container."""
     servers: IndexArray

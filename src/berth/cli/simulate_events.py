@@ -1,0 +1,90 @@
+"""The file of `berth simulate --events`: what happens to a running plan from outside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from berth.files import plan_from
+from berth.files.check import mistakes_in
+from berth.files.document import read_document
+from berth.files.schema import AMOUNT, TEXT, Schema
+from berth.model import BadInput, Plan, Problem
+from berth.simulate import Events, Failure, Migration, RateChange
+from berth.simulate.events import check_events
+
+
+def _items(properties: Schema, *required: str) -> Schema:
+    entry = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": entry}
+
+
+EVENTS_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "rates": _items(
+            {"at_s": AMOUNT, "factor": AMOUNT, "sources": {"type": "array", "items": TEXT}}, "at_s", "factor"
+        ),
+        "failures": _items({"node": TEXT, "at_s": AMOUNT, "until_s": AMOUNT}, "node", "at_s"),
+        "migrations": _items(
+            {
+                "at_s": AMOUNT,
+                "plan": TEXT,
+                "assignment": {"type": "object", "additionalProperties": TEXT},
+            },
+            "at_s",
+        ),
+    },
+    "additionalProperties": False,
+}
+
+
+def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
+    """Read a file of events; `plan` is what is in force before any migration.
+
+    Raises:
+        BadInput: a line for each mistake, with the path of the field.
+    """
+    document = read_document(path)
+    mistakes = list(mistakes_in(document, EVENTS_SCHEMA))
+    if mistakes:
+        raise BadInput(mistakes)
+    events = Events(
+        rates=tuple(
+            RateChange(item["at_s"], item["factor"], tuple(item["sources"]) if "sources" in item else None)
+            for item in document.get("rates", ())
+        ),
+        failures=tuple(
+            Failure(item["node"], item["at_s"], item.get("until_s")) for item in document.get("failures", ())
+        ),
+        migrations=_migrations(document.get("migrations", ()), path.parent, plan),
+    )
+    check_events(problem, events)
+    return events
+
+
+def _migrations(items: list[dict[str, Any]], folder: Path, plan: Plan) -> tuple[Migration, ...]:
+    """Plans by time; an assignment is what moves, and everything else stays."""
+    found: dict[int, Migration] = {}
+    for number in sorted(range(len(items)), key=lambda at: items[at]["at_s"]):
+        item = items[number]
+        if ("plan" in item) == ("assignment" in item):
+            raise BadInput([f"migrations[{number}]: either plan or assignment is needed"])
+        if "plan" in item:
+            plan = _read_plan(folder / item["plan"], f"migrations[{number}].plan")
+        else:
+            plan = Plan({**plan.assignment, **item["assignment"]}, reuse=plan.reuse, skipped=plan.skipped)
+        found[number] = Migration(item["at_s"], plan)
+    return tuple(found[number] for number in range(len(items)))
+
+
+def _read_plan(file: Path, name: str) -> Plan:
+    try:
+        return plan_from(read_document(file))
+    except BadInput as error:
+        raise BadInput(f"{name}: {line}" for line in error.mistakes) from None

@@ -1,0 +1,148 @@
+"""Goals that are sums: what they cost is known for every block and every two blocks.
+
+Candidates, capacities, processors, links and rules are held. Bandwidth, cards and requirements are left to
+the judge: a best plan without them that keeps them is the best plan; otherwise it is a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
+from berth.evaluation.metrics import AVAILABILITY, METRIC_BY_NAME, AdditiveMetric
+from berth.exact.additive.tables import Tables, size_of, tables_of
+from berth.exact.budget import Budget
+from berth.exact.costs import Costs, add_metric, costs_of
+from berth.exact.modelled import unmodelled
+from berth.exact.placement import Placement
+from berth.exact.symmetry import interchangeable
+from berth.exact.task import Found, Outcome, Tell
+
+if TYPE_CHECKING:
+    from berth.exact.additive.search import Search
+
+IndexArray = NDArray[np.intp]
+Judge = Callable[[IndexArray], dict[str, float] | None]
+Heard = Callable[[float, float], None]
+
+LARGEST_TABLES = 20_000_000
+"""Numbers in the tables of costs, at most."""
+MOST_WORK = 2e10
+"""Steps of loops, about, after which others may try."""
+SHARE = 0.6
+"""The share of the time after which others may try."""
+AGREED = 1e-7
+"""The share by which the judge may see other costs than the tables have."""
+
+
+def solve_sums(
+    placement: Placement, goal: Goal, budget: Budget, gap: float, judge: Judge, tell: Tell, seed: int
+) -> Found | None:
+    """Solve a placement whose goal is a sum over blocks and pairs of blocks; None: not the case."""
+    if not _is_sum(goal) or placement.packings or unmodelled(placement.setting.problem) is not None:
+        return None
+    if size_of(placement) > LARGEST_TABLES:
+        return None
+    costs = costs_of(goal, placement)
+    if costs.factors or costs.node.any() or not _in_range(goal, placement):
+        return None
+    tables = tables_of(placement, costs)
+    heard = _Telling(tables, goal, judge, tell)
+    found = _as_row(tables, budget, gap, heard)
+    if found is None:
+        # Compiled loops take a moment to load: only who needs them waits.
+        from berth.exact.additive.search import Search
+
+        alike = interchangeable(placement, costs)
+        found = _by_search(Search(tables, alike, gap, seed, goal.constant), budget, heard)
+    return _judged(tables, goal, found, judge)
+
+
+def _is_sum(goal: Goal) -> bool:
+    metrics = [METRIC_BY_NAME[name] for name in goal.weights]
+    sums = all(isinstance(metric, AdditiveMetric) for metric in metrics)
+    product = "availability" in goal.weights and goal.single is None and goal.scale == "raw"
+    return sums and not product
+
+
+def _in_range(goal: Goal, placement: Placement) -> bool:
+    """Whether no availability is so small that its logarithm is cut off in a weighted sum."""
+    if goal.single is not None or "availability" not in goal.weights:
+        return True
+    costs = Costs.none(placement)
+    add_metric(costs, AVAILABILITY, -1.0)
+    return costs.largest < -float(np.log(SMALLEST_AVAILABILITY))
+
+
+class _Telling:
+    """Passes on what a search tells, of plans that the judge has seen to keep everything."""
+
+    def __init__(self, tables: Tables, goal: Goal, judge: Judge, tell: Tell) -> None:
+        self._tables, self._goal, self._judge, self._tell = tables, goal, judge, tell
+        self._known: float = np.inf
+        self._objective: float | None = None
+
+    def __call__(self, best: float, bound: float, plan: IndexArray | None = None) -> None:
+        """A best plan's costs, if there is one, and a bound."""
+        if plan is not None and best < self._known:
+            self._known = best
+            metrics = self._judge(self._tables.nodes[plan])
+            self._objective = None if metrics is None else self._goal.value(metrics)
+        self._tell(self._objective, self._goal.from_costs(bound) if np.isfinite(bound) else None)
+
+
+def _as_row(tables: Tables, budget: Budget, gap: float, heard: _Telling) -> Found | None:
+    """Blocks in a row, by the methods for pipelines."""
+    from berth.exact.additive.rows import row_of
+
+    row = row_of(tables)
+    if row is None:
+        return None
+    from berth.exact.structure.runs import best_runs
+    from berth.exact.structure.walk import alike, cheapest_walk
+
+    part = budget.part(SHARE)
+    name, outcome = "pipeline", None
+    if alike(row.chain):
+        name, outcome = "walk", cheapest_walk(row.chain, part, gap, lambda best, bound: heard(best, bound))
+    if outcome is None or (outcome.places is None and np.isfinite(outcome.bound)):
+        name, outcome = "pipeline", best_runs(row.chain, part, gap, lambda best, bound: heard(best, bound))
+    bound = outcome.bound - (tables.noise if np.isfinite(outcome.bound) else 0.0)
+    trace = {"method": f"sums by {name}", "steps": outcome.work}
+    if outcome.places is None:
+        return Found("infeasible" if np.isinf(bound) else "unknown", None, bound, trace=trace)
+    plan = np.zeros(len(row.blocks), dtype=np.intp)
+    plan[row.blocks] = outcome.places
+    return Found("optimal", plan, bound, trace=trace)
+
+
+def _by_search(search: Search, budget: Budget, heard: _Telling) -> Found:
+    """Branch and bound."""
+    blocks, places = search.tables.cost.shape
+    once = 20.0 * min((blocks * places) ** 2, (blocks + 15) * blocks * places * (places + 100))
+    most = int(MOST_WORK / once) + 20
+    search.run(budget.part(SHARE), most, lambda best, bound: heard(best, bound, search.plan))
+    trace = {"method": "sums", "branches": search.branches, "bound_by": search.bounds}
+    outcome: Outcome = "optimal" if search.done else "feasible"
+    if search.plan is None:
+        outcome = "infeasible" if search.done else "unknown"
+    return Found(outcome, search.plan, search.bound, trace=trace)
+
+
+def _judged(tables: Tables, goal: Goal, found: Found, judge: Judge) -> Found | None:
+    """What was found in terms of nodes, as the judge sees it; None where that is something else."""
+    if found.nodes is None:
+        return found
+    nodes = tables.nodes[found.nodes]
+    metrics = judge(nodes)
+    if metrics is None:
+        return Found("unknown", None, found.bound, trace=found.trace)
+    expected, reached = tables.total(found.nodes), goal.costs(metrics)
+    cut_off = goal.single == "availability" and metrics["availability"] <= SMALLEST_AVAILABILITY
+    if not cut_off and abs(reached - expected) > AGREED * (abs(expected) + abs(goal.constant)) + tables.noise:
+        return None
+    return Found(found.outcome, nodes, found.bound, trace=found.trace)

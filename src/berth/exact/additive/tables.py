@@ -1,0 +1,125 @@
+"""A placement and costs that are sums, as arrays over blocks and places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.feasibility import apart_place_of
+from berth.exact.costs import Costs
+from berth.exact.placement import Placement
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+LOOSE = 2e-9
+"""By how much more than its limit a node bears: beyond the judge's tolerance, so that no plan is lost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Blocks on numbered places; `nodes` has the places' node numbers."""
+
+    nodes: IndexArray
+    allowed: BoolArray
+    """[block, place]: whether a block may go there."""
+    cost: FloatArray
+    """[block, place]: what a block there adds; 0 where it may not go."""
+    ends: IndexArray
+    """[edge, 2]: the blocks of each edge."""
+    pair: FloatArray
+    """[edge, place of the first block, place of the second one]: what both add; `beyond` without a link."""
+    demand: FloatArray
+    """[resource, block]: only of resources that can bind, on a scale where the largest limit is 1."""
+    limit: FloatArray
+    """[resource, place that stands for others]: what fits, the tolerance included."""
+    group: IndexArray
+    """[resource, place]: whose limit counts: its own or, by labels, that of the first with the same value."""
+    largest: float
+    """No plan's costs are above this."""
+
+    @property
+    def beyond(self) -> float:
+        """Stands for what is impossible: more than any plan's costs, however much others save."""
+        return 1.0 + 3.0 * self.largest
+
+    @property
+    def noise(self) -> float:
+        """What sums may differ by only because of rounding."""
+        return 1e-13 * self.largest
+
+    def total(self, places: IndexArray) -> float:
+        """The costs of a plan; above `largest` where a link is missing."""
+        blocks = np.arange(len(places))
+        edges = np.arange(len(self.ends))
+        here, there = places[self.ends[:, 0]], places[self.ends[:, 1]]
+        return float(self.cost[blocks, places].sum() + self.pair[edges, here, there].sum())
+
+    def fits(self, places: IndexArray) -> bool:
+        """Whether every block is allowed where it is, and all of them fit."""
+        if not self.allowed[np.arange(len(places)), places].all():
+            return False
+        taken = np.zeros_like(self.limit)
+        for resource, demand in enumerate(self.demand):
+            np.add.at(taken[resource], self.group[resource][places], demand)
+        return bool((taken <= self.limit).all())
+
+
+def size_of(placement: Placement) -> int:
+    """How many numbers the tables would have."""
+    places = len(np.unique(np.concatenate(placement.candidates)))
+    return places * (len(placement.blocks) + len(placement.edges) * places)
+
+
+def tables_of(placement: Placement, costs: Costs) -> Tables:
+    """The tables of costs without factors and without costs of used nodes."""
+    nodes = np.unique(np.concatenate(placement.candidates))
+    blocks, count = len(placement.blocks), len(nodes)
+    allowed, cost = np.zeros((blocks, count), dtype=np.bool_), np.zeros((blocks, count))
+    where = [np.searchsorted(nodes, candidates) for candidates in placement.candidates]
+    for block, places in enumerate(where):
+        allowed[block, places] = True
+        cost[block, places] = costs.block[block]
+    ends = np.array([(edge.first, edge.second) for edge in placement.edges], dtype=np.intp).reshape(-1, 2)
+    pair, linked = np.zeros((len(ends), count, count)), np.ones((len(ends), count, count), dtype=np.bool_)
+    for number, edge in enumerate(placement.edges):
+        grid = np.ix_(where[edge.first], where[edge.second])
+        part = costs.edge[number]
+        if part is not None:
+            pair[number][grid] = part
+        linked[number][grid] = placement.linked(edge)
+    pair[~linked] = 0.0
+    largest = float(np.abs(cost).max(axis=1, initial=0.0).sum() + np.abs(pair).max(axis=(1, 2)).sum())
+    pair[~linked] = 1.0 + 3.0 * largest
+    return Tables(nodes, allowed, cost, ends, pair, *_limits(placement, nodes), largest)
+
+
+def _limits(placement: Placement, nodes: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
+    """Needs, limits and whose limit counts: of resources, processors and `apart` rules that can bind."""
+    itself = np.arange(len(nodes))
+    demands = placement.block_demand
+    rows = [(demands[name], placement.capacity[name][nodes], itself) for name in demands]
+    rows.append((placement.block_busy, placement.network.speed[nodes], itself))
+    rules = {rule: by for block in placement.apart_rules for rule, by in block}
+    for rule, by in rules.items():
+        members = [sum(number == rule for number, _ in block) for block in placement.apart_rules]
+        rows.append((np.array(members, dtype=np.float64), np.ones(len(nodes)), _places(placement, nodes, by)))
+    kept = [row for row in rows if row[0].sum() > row[1].min(initial=np.inf)]
+    shape = len(kept), len(nodes)
+    demand, limit = np.zeros((len(kept), len(placement.blocks))), np.zeros(shape)
+    group = np.zeros(shape, dtype=np.intp)
+    for number, (need, there, stands) in enumerate(kept):
+        most = np.minimum(there, 1.01 * need.sum())
+        scale = float(most.max(initial=0.0)) or 1.0
+        demand[number], limit[number], group[number] = need / scale, most * (1 + LOOSE) / scale, stands
+    return demand, limit, group
+
+
+def _places(placement: Placement, nodes: IndexArray, by: str | None) -> IndexArray:
+    """For each node, the first one that an `apart` rule takes for the same place."""
+    first: dict[tuple[str, str], int] = {}
+    keys = [apart_place_of(placement.network.nodes[node], by) for node in nodes.tolist()]
+    return np.array([first.setdefault(key, number) for number, key in enumerate(keys)], dtype=np.intp)

@@ -1,0 +1,162 @@
+"""Everything that can be said about a plan, in one value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from berth.evaluation import Setting, Situation
+from berth.evaluation.bottleneck import Use
+from berth.evaluation.critical import critical_path
+from berth.evaluation.goal import Goal
+from berth.exact.budget import Budget
+from berth.explanation.alternatives import Alternatives, Explained
+from berth.explanation.goal import goal_of
+from berth.explanation.growth import Growth, growth_of
+from berth.explanation.judging import Judge
+from berth.explanation.limits import SlowestPath, binding, slowest_path
+from berth.explanation.mending import Mending, mending_of
+from berth.explanation.sharing import Sharing, sharing_of
+from berth.explanation.units import Unit, units_of
+from berth.explanation.what_if import MOST, Depth, WhatIfs, what_ifs
+from berth.model import BadInput, Plan, Problem
+from berth.model.suggest import did_you_mean
+
+DEFAULT_TIME_LIMIT = 10.0
+MOST_CELLS = 1.5e8
+"""Cells of arrays that all alternatives together may take: some seconds of work."""
+FEWEST = 10
+"""Units that are explained of any plan, however large."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why the operators are where they are, what binds, and what would help."""
+
+    situation: Situation
+    goal: Goal | None
+    """What alternatives are measured by; None: it has no scale, for no plan keeps the constraints."""
+    objective: float | None
+    violations: tuple[str, ...]
+    operators: tuple[Explained, ...]
+    """The units that were asked for, or the worst ones, in the order of the problem."""
+    units: int
+    """How many units the plan has."""
+    limits: tuple[Use, ...]
+    """Every limit that is used, the fullest first."""
+    path: SlowestPath
+    sharing: Sharing | None
+    growth: tuple[Growth, ...]
+    mending: Mending | None
+    what_if: WhatIfs | None
+
+    @property
+    def rows(self) -> list[tuple[list[int], Explained]]:
+        """Instances of one operator of which the same can be said, together."""
+        found: dict[tuple[object, ...], tuple[list[int], Explained]] = {}
+        graph = self.situation.graph
+        for item in self.operators:
+            numbers = [graph.index[name] for name in item.instances]
+            operators = tuple(sorted({int(graph.operator_of[number]) for number in numbers}))
+            key = (
+                operators,
+                item.node,
+                item.fixed,
+                item.best,
+                item.forbidden,
+                item.refused,
+                tuple(item.obstacles.items()),
+            )
+            found.setdefault(key, ([], item))[0].extend(numbers)
+        return list(found.values())
+
+
+def explain(
+    problem: Problem,
+    plan: Plan,
+    *,
+    operators: Sequence[str] = (),
+    what_if: Depth = "quick",
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+) -> Explanation:
+    """Say why the operators of a plan are where they are, what binds, and what would help.
+
+    Args:
+        problem: what was placed.
+        plan: where; anybody's: only its assignment is needed.
+        operators: the operators or instances to explain; none: all, or the worst ones of very many.
+        what_if: how many changes of the network are tried by solving again: none, a few, or many.
+        time_limit: seconds for solving again, in all; None: as the policy takes, one after the other.
+
+    Raises:
+        BadInput: the plan or `operators` name what the problem doesn't have; an option makes no sense.
+    """
+    if what_if not in MOST:
+        raise BadInput([f"--what-if: no depth {did_you_mean(str(what_if), MOST)}"])
+    if time_limit is not None and not time_limit > 0:
+        raise BadInput([f"--time-limit: {time_limit} is not above 0"])
+    setting = Setting(problem)
+    situation = Situation(setting, plan)
+    asked = _instances(problem, operators)
+    seconds = float("inf") if time_limit is None else time_limit
+    judge = Judge(setting, plan, goal_of(setting, plan, Budget(time_limit)))
+    units = units_of(situation)
+    chosen = (
+        [unit for unit in units if asked & set(unit.members.tolist())] if operators else _worst(judge, units)
+    )
+    alternatives = Alternatives(judge)
+    explained = tuple(alternatives.explain(unit) for unit in chosen)
+    return Explanation(
+        situation=judge.situation,
+        goal=judge.goal,
+        objective=judge.before.objective,
+        violations=judge.before.violations,
+        operators=explained,
+        units=len(units),
+        limits=tuple(binding(judge.situation)),
+        path=slowest_path(judge.situation),
+        sharing=sharing_of(judge.situation),
+        growth=tuple(growth_of(judge.situation)),
+        mending=mending_of(judge),
+        what_if=what_ifs(judge, explained, what_if, seconds),
+    )
+
+
+def _instances(problem: Problem, names: Sequence[str]) -> set[int]:
+    """The instances that names mean: an instance, an operator, or an operator without its application."""
+    graph = problem.instances
+    short: dict[str, list[int]] = {}
+    for item in graph.operators:
+        for number in item.instances:
+            for name in {item.name, graph.names[number]}:
+                short.setdefault(name, []).append(number)
+                short.setdefault(name.partition("/")[2], []).append(number)
+    unknown = [name for name in names if name not in short]
+    if unknown:
+        raise BadInput([f"--operator: no operator {did_you_mean(name, short)}" for name in unknown])
+    return {number for name in names for number in short[name]}
+
+
+def _worst(judge: Judge, units: list[Unit]) -> list[Unit]:
+    """As many units as can be explained at once: what is broken, then the slowest path, then traffic."""
+    situation = judge.situation
+    size = len(situation.graph) + len(situation.pairs.sender)
+    most = max(FEWEST, int(MOST_CELLS / (size * len(situation.network.nodes))))
+    if len(units) <= most:
+        return units
+    broken = {word.rstrip(":,") for line in judge.before.violations for word in line.split()}
+    on_path = set(critical_path(situation))
+    rates = np.nan_to_num(situation.pairs.rate)
+    traffic = np.bincount(situation.pairs.sender, rates, len(situation.graph))
+    traffic += np.bincount(situation.pairs.receiver, rates, len(situation.graph))
+
+    def rank(unit: Unit) -> tuple[bool, bool, float, int]:
+        members = unit.members.tolist()
+        named = {situation.graph.names[number] for number in members}
+        if unit.node >= 0:
+            named.add(situation.network.nodes[unit.node].name)
+        return not named & broken, not on_path & set(members), -float(traffic[members].sum()), unit.first
+
+    return sorted(sorted(units, key=rank)[:most], key=lambda unit: unit.first)

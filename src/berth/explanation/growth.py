@@ -1,0 +1,105 @@
+"""What limits the next application: how many more copies of each would fit where it runs now."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from berth.evaluation import Setting, Situation
+from berth.evaluation.bottleneck import Use, uses
+from berth.evaluation.feasibility import TOLERANCE
+from berth.explanation.sharing import plan_alone
+from berth.model import Application, Plan
+
+COPY = "-copy"
+MOST_APPLICATIONS = 40
+"""Applications that are looked at; one costs about as much as judging a plan of them all."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many more copies of an application fit, and what would break first."""
+
+    application: str
+    copies: int | None
+    """None: nothing that has a limit would be used any more."""
+    limit: Use | None
+    """What one more would exceed; with what it has to bear now."""
+    added: float
+    """What each copy adds to that."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Room for one application."""
+
+    shared: Room
+    """Where copies share what they can."""
+    alone: Room | None
+    """Where every copy computes everything for itself; None where that is the same."""
+
+
+def growth_of(situation: Situation) -> list[Growth]:
+    """For every application, how many more copies at the same places the loads leave room for."""
+    if not situation.complete:
+        return []
+    shares = situation.problem.sharing_keys.possible
+    found = []
+    for application in situation.problem.applications[:MOST_APPLICATIONS]:
+        shared = _room(situation, application, application)
+        alone = _room(situation, application, _untyped(application)) if shares else None
+        found.append(Growth(shared, None if alone == shared else alone))
+    return found
+
+
+def _untyped(application: Application) -> Application:
+    """An application that equals nothing: all its operators are its own."""
+    return replace(application, operators=tuple(replace(item, type=None) for item in application.operators))
+
+
+def _room(situation: Situation, application: Application, copied: Application) -> Room:
+    problem, plan = situation.problem, situation.plan
+    name = application.name + COPY
+    while any(other.name == name for other in problem.applications):
+        name += COPY
+    larger = replace(problem, applications=(*problem.applications, replace(copied, name=name)))
+    alone = copied is not application
+    after = Situation(Setting(larger), _with_copy(plan, situation, application.name, name, alone))
+    before = {(use.kind, use.name): use for use in uses(situation)}
+    best = Room(application.name, None, None, 0.0)
+    for use in uses(after):
+        old = before.get((use.kind, use.name))
+        base = replace(use, needed=0.0) if old is None else old
+        added = use.needed - base.needed
+        if added <= TOLERANCE * max(use.needed, base.needed):
+            continue
+        # The tolerance that constraints are judged with.
+        copies = max(0, math.floor((base.slack + TOLERANCE * base.limit) / added))
+        if best.copies is None or copies < best.copies:
+            best = Room(application.name, copies, base, added)
+    return best
+
+
+def _with_copy(plan: Plan, situation: Situation, name: str, copy: str, alone: bool) -> Plan:
+    """The plan with a copy of an application where the original runs; alone: it reuses nothing."""
+
+    def renamed(item: str) -> str:
+        return f"{copy}/{item.removeprefix(f'{name}/')}" if item.startswith(f"{name}/") else item
+
+    source = plan
+    reuse, skipped = dict(plan.reuse), list(plan.skipped)
+    assignment, containers = dict(plan.assignment), dict(plan.containers)
+    if alone:
+        source = plan_alone(situation)
+    else:
+        reuse |= {
+            renamed(taker): giver for taker, giver in plan.reuse.items() if taker.startswith(f"{name}/")
+        }
+        skipped += [renamed(item) for item in plan.skipped if item.startswith(f"{name}/")]
+    for instance, node in source.assignment.items():
+        if instance.startswith(f"{name}/"):
+            assignment[renamed(instance)] = node
+    for instance, container in plan.containers.items():
+        if instance.startswith(f"{name}/"):
+            containers[renamed(instance)] = renamed(container)
+    return replace(plan, assignment=assignment, containers=containers, reuse=reuse, skipped=tuple(skipped))

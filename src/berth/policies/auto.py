@@ -1,0 +1,188 @@
+"""The default: what can be proved is proved, the rest searched; special problems go to their policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from berth.evaluation import Setting, evaluate
+from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
+from berth.evaluation.situation import assignment_of
+from berth.exact.modelled import unmodelled
+from berth.model import Plan
+from berth.model.pair_fields import AllPairsError
+from berth.policies.odp import OdpParameters, infeasible
+from berth.policies.policy import About, Answer, Task
+from berth.policies.registry import find_policy
+from berth.policies.solve import problem_goal
+
+FOREST_GOALS = ("enrolled_speed", "nodes_used", "bandwidth_sum", "bandwidth_max", "processing_power")
+"""What `forest` can minimise."""
+
+
+@dataclass(frozen=True)
+class AutoParameters:
+    """What users may set."""
+
+    gap: float = field(default=0.0, metadata={"help": "stop when the gap is at most this"})
+    exact_share: float = field(
+        default=0.5, metadata={"help": "the share of the time after which a proof is given up for a search"}
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gap < 1:
+            raise ValueError(f"gap: {self.gap} is not from 0 to below 1")
+        if not 0 < self.exact_share <= 1:
+            raise ValueError(f"exact_share: {self.exact_share} is not above 0 and up to 1")
+
+
+class Auto:
+    """Chooses policies, and gives the best plan of those that it tried, with the best bound."""
+
+    about = About(
+        name="auto",
+        paper="berth's own: chooses among the others",
+        optimises="any objective of the contract: proved where that can be, searched elsewhere",
+        holds="all; what the chosen policy can't hold is judged and said",
+    )
+    parameters = AutoParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Prove it if there is time for that, else search with what is left of it."""
+        try:
+            goal = problem_goal(task)
+        except AllPairsError:
+            return _first(task, ("search", "mopa"))
+        if goal is None:
+            return replace(infeasible(task), policy="odp")
+        return _Attempts(task, goal).answer()
+
+
+class _Attempts:
+    """Policies one after another, on one goal."""
+
+    def __init__(self, task: Task, goal: Goal) -> None:
+        self._goal = goal
+        self._task = task
+        self._setting = task.setting
+        if goal.bounds:
+            # No policy has to look for the scale of a normalised sum again.
+            scaled = replace(task.problem, objective_bounds=goal.bounds)
+            self._setting = Setting(scaled, task.setting.previous, task.setting.occupied)
+        self._best: tuple[float, Answer] | None = None
+        self._bound: float | None = None
+        self._tried: list[dict[str, Any]] = []
+
+    def answer(self) -> Answer:
+        """The best of all, or the first that settles it."""
+        last = Answer("unknown", goal=self._goal, reason="no plan found")
+        for name in self._policies():
+            if self._tried and self._task.budget.over:
+                break
+            last = self._attempt(name)
+            if last.status == "infeasible" or self._settled:
+                break
+        trace = {"auto": self._tried}
+        if last.status == "infeasible" or self._best is None:
+            return replace(last, trace={**last.trace, **trace}, policy=self._tried[-1]["policy"])
+        _, best = self._best
+        optimal = self._settled and best.status in ("optimal", "feasible")
+        return replace(
+            best,
+            status="optimal" if optimal else best.status,
+            goal=self._goal,
+            bound=self._bound,
+            reason=None if optimal else best.reason,
+            trace={**best.trace, **trace},
+        )
+
+    def _policies(self) -> Iterator[str]:
+        """Who is asked, in this order."""
+        problem = self._task.problem
+        yield "odp"
+        if any(application.containers is not None for application in problem.applications):
+            yield "mips"
+        elif unmodelled(problem) is not None and self._goal.single in FOREST_GOALS:
+            yield "forest"
+        elif self._bounded_usage:
+            yield "search"
+            yield "latency-bound"
+        else:
+            yield "search"
+
+    @property
+    def _bounded_usage(self) -> bool:
+        """Whether it is paper 002's problem: least network usage under a latency bound."""
+        bounded = any(each.max_response_time_ms is not None for each in self._task.problem.applications)
+        return bounded and self._goal.single == "network_usage"
+
+    @property
+    def _settled(self) -> bool:
+        """Whether the best plan is as good as its bound, or as good as was asked for."""
+        if self._best is None or self._bound is None:
+            return False
+        enough: float = max(OPTIMAL_GAP, self._task.parameters.gap)
+        return gap_between(self._best[0], self._bound) <= enough
+
+    def _attempt(self, name: str) -> Answer:
+        policy = find_policy(name)
+        parameters: Any = policy.parameters()
+        budget = self._task.budget
+        if name == "odp":
+            parameters = OdpParameters(gap=self._task.parameters.gap)
+            budget = budget.part(self._task.parameters.exact_share)
+        elif name == "search" and self._bounded_usage:
+            budget = budget.part(0.7)
+        began = self._task.budget.elapsed
+        task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget)
+        try:
+            answer = replace(policy.solve(task), policy=name)
+        except AllPairsError as error:
+            answer = Answer("unknown", goal=self._goal, reason=f"{name}: {error}", policy=name)
+        self._note(name, answer, self._task.budget.elapsed - began)
+        return answer
+
+    def _note(self, name: str, answer: Answer, seconds: float) -> None:
+        """Keep the plan if it is the best so far, and the bound if it is about the same goal."""
+        objective = self._judged(answer)
+        own = answer.goal is None or dict(answer.goal.weights) == dict(self._goal.weights)
+        if answer.bound is not None and own:
+            self._bound = answer.bound if self._bound is None else self._tighter(self._bound, answer.bound)
+        if objective is not None and (self._best is None or self._better(objective, self._best[0])):
+            self._best = objective, answer
+        tried = {"policy": name, "status": answer.status, "objective": objective, "bound": answer.bound}
+        self._tried.append({**tried, "seconds": round(seconds, 3)})
+
+    def _judged(self, answer: Answer) -> float | None:
+        """The plan's value for the problem's goal; None if there is no plan or it breaks something."""
+        if answer.nodes is None:
+            return None
+        plan = Plan(
+            assignment_of(self._setting.problem, answer.nodes),
+            containers=answer.containers,
+            downloads=answer.downloads,
+            reuse=answer.reuse,
+            skipped=answer.skipped,
+            goal=dict(self._goal.weights),
+        )
+        setting = self._setting
+        evaluation = evaluate(setting.problem, plan, setting.previous, setting.occupied)
+        return None if evaluation.violations else self._goal.value(evaluation.metrics)
+
+    def _better(self, one: float, other: float) -> bool:
+        return one > other if self._goal.maximise else one < other
+
+    def _tighter(self, one: float, other: float) -> float:
+        return min(one, other) if self._goal.maximise else max(one, other)
+
+
+def _first(task: Task, names: tuple[str, ...]) -> Answer:
+    """The answer of the first policy that has a plan, where nobody can look at all pairs of nodes."""
+    answer = Answer("unknown", reason="no plan found")
+    for name in names:
+        policy = find_policy(name)
+        answer = replace(policy.solve(replace(task, parameters=policy.parameters())), policy=name)
+        if answer.nodes is not None:
+            break
+    return answer

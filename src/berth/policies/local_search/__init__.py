@@ -1,0 +1,1 @@
+"""Local search over whole plans: moves, swaps, chains and groups, evaluated incrementally, compiled."""

@@ -1,0 +1,18 @@
+"""A running plan, tuple by tuple: what queues, links, failures and migrations make of it."""
+
+from berth.simulate.events import Events, Failure, Migration, RateChange
+from berth.simulate.options import Options
+from berth.simulate.run import Planner, simulate
+from berth.simulate.simulation import Measured, Simulation
+
+__all__ = [
+    "Events",
+    "Failure",
+    "Measured",
+    "Migration",
+    "Options",
+    "Planner",
+    "RateChange",
+    "Simulation",
+    "simulate",
+]

@@ -1,0 +1,101 @@
+"""The default policy: who is asked, and that the best plan comes with the best bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import berth
+from berth.files import problem_from
+from berth.model import BadInput
+from berth.policies.registry import DEFAULT, find_policy
+
+
+def asked(plan: berth.Plan) -> list[str]:
+    return [each["policy"] for each in plan.trace["auto"]]
+
+
+def braid(operators: int, nodes: int, **more: Any) -> berth.Problem:
+    """No pipeline, no fan, no tree."""
+    names = [f"o{k}" for k in range(operators)]
+    streams = [
+        {"from": names[k], "to": names[k + step], "bytes_per_s": 10 + (k * step) % 17}
+        for step in (1, 3, 7)
+        for k in range(operators - step)
+    ]
+    delays = [
+        [0 if a == b else 10 + (a * 7 + b * 7 + a * b) % 23 for b in range(nodes)] for a in range(nodes)
+    ]
+    document = {
+        "format": "berth/v1",
+        "name": "braid",
+        "network": {
+            "nodes": [{"name": f"n{k}", "capacity": {"c": 3}} for k in range(nodes)],
+            "delay_ms": delays,
+        },
+        "applications": [
+            {
+                "name": "a",
+                "operators": [{"name": name, "demand": {"c": 1}, "work_ms": 1} for name in names],
+                "streams": streams,
+            }
+        ],
+        "objective": {"response_time": 1.0, "network_usage": 1.0},
+        "objective_scale": "raw",
+        **more,
+    }
+    return problem_from(document)
+
+
+def test_it_is_the_default() -> None:
+    assert DEFAULT == "auto"
+    assert find_policy("auto").about.name == "auto"
+
+
+def test_what_odp_proves_is_the_answer() -> None:
+    plan = berth.solve(berth.generate("sequential", operators=10, nodes=8))
+    assert (plan.status, plan.policy) == ("optimal", "odp")
+    assert asked(plan) == ["odp"]
+
+
+def test_the_impossible_is_proved() -> None:
+    problem = braid(6, 2, applications=[{"name": "a", "operators": [{"name": "o", "demand": {"c": 9}}]}])
+    plan = berth.solve(problem)
+    assert plan.status == "infeasible"
+
+
+def test_large_problems_are_searched() -> None:
+    """The plan is no worse than what either found alone, and the bound is odp's."""
+    plan = berth.solve(braid(60, 30), time_limit=6.0, exact_share=0.3)
+    assert asked(plan) == ["odp", "search"]
+    assert plan.violations == ()
+    assert plan.bound is not None
+    assert plan.bound <= plan.objective
+    tried = plan.trace["auto"]
+    assert plan.objective == min(each["objective"] for each in tried if each["objective"] is not None)
+    assert plan.policy == min(tried, key=lambda each: each["objective"] or float("inf"))["policy"]
+
+
+def test_containers_are_packed() -> None:
+    problem = berth.generate("fat-tree", requests=1)
+    plan = berth.solve(problem, time_limit=6.0, exact_share=0.2)
+    assert asked(plan)[0] == "odp"
+    assert plan.containers
+    assert plan.violations == ()
+
+
+def test_shared_operators_go_to_forest() -> None:
+    problem = berth.generate("forest", processors=12, applications=3, most_operators=20)
+    from dataclasses import replace
+
+    plan = berth.solve(replace(problem, objective={"enrolled_speed": 1.0}), time_limit=10.0, exact_share=0.1)
+    assert plan.found
+    assert plan.violations == ()
+    assert plan.status == "optimal" or asked(plan) == ["odp", "forest"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("gap", -0.1), ("gap", 1.0), ("exact_share", 0.0)])
+def test_bad_parameters(name: str, value: float) -> None:
+    with pytest.raises(BadInput, match=f"{name}: {value}"):
+        berth.solve(braid(4, 3), **{name: value})

@@ -44,6 +44,8 @@ SHORTEST, LONGEST = 400, 20_000
 """Steps of a cycle for each block, at least and at most."""
 QUENCH = 40
 """Steps for each block on the way down from the first plan."""
+NEARER = 200
+"""Steps for each block in which delays are drawn together, before response times are searched."""
 SHARE = 0.2
 """The share of what is left that a cycle takes, within these."""
 REPAIRS = (0.3, 1.0, 0.1, 3.0)
@@ -54,7 +56,7 @@ class LocalSearch:
     """The state of one search; `nodes` has the best plan so far."""
 
     def __init__(self, placement: Placement, goal: Goal, seed: int) -> None:
-        self.placement = placement
+        self.placement, self._seed = placement, seed
         self.case = build_case(placement, goal)
         self._free = int(self.case.ints[fields.FREE])
         self._state = new_state(self.case)
@@ -123,6 +125,8 @@ class LocalSearch:
             return
         self._tell, self._budget, self._limit = tell, budget, steps
         tell()
+        if self.case.reals[fields.TIME_WEIGHT] + self.case.reals[fields.LOADED_WEIGHT] > 0.0:
+            self._draw_near()
         while not self._over and not self.whole:
             self._repair(REPAIRS[self.cycles % len(REPAIRS)])
         self._quench()
@@ -130,6 +134,22 @@ class LocalSearch:
         while not self._over:
             self._optimise(AGAIN[round_number % len(AGAIN)])
             round_number += 1
+
+    def _draw_near(self) -> None:
+        """A start for response times: the longest path alone shows few ways down, the sum of delays many."""
+        placement = Placement(self.placement.setting, prune=False)
+        vars(placement)["rate"] = np.ones(len(placement.graph.pair_sender))
+        nearer = LocalSearch(placement, Goal({"network_usage": 1.0}), self._seed)
+        nearer.start()
+        steps = NEARER * self._free
+        if self._limit is not None:
+            steps = min(steps, (self._limit - self.steps) // 5)
+        nearer.run(self._budget.part(0.2), steps, lambda: None)
+        self.steps += nearer.steps
+        rebuild(self.case, self._state, nearer.nodes.copy())
+        note_best(self.case, self._state)
+        rebuild(self.case, self._state, self.nodes.copy())
+        self._tell()
 
     @property
     def _over(self) -> bool:

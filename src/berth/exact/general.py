@@ -51,6 +51,8 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
     best = Found("unknown", task.start, -np.inf)
     model = CpSatModel(task.placement)
     objective = Objective(model, task.costs, ceiling)
+    if np.isfinite(task.least):
+        objective.at_least(task.least)
     model.order_interchangeable(task.costs)
     for options in _attempts(task):
         attempt = run(model, task.budget, options, best.nodes, _heard(task, objective))
@@ -66,7 +68,9 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
 
 def _attempts(task: ExactTask) -> list[SolverOptions]:
     paths = any(name in task.costs.factors for name in PATH_METRICS)
-    return attempts(task.seed, task.gap, paths)
+    # A bound that was proved before is not sharper than this.
+    gap = max(task.gap, 2 * FINE_ENOUGH) if np.isfinite(task.least) else task.gap
+    return attempts(task.seed, gap, paths)
 
 
 def attempts(seed: int, gap: float = 0.0, paths: bool = False) -> list[SolverOptions]:
@@ -120,7 +124,7 @@ def _with_product(task: ExactTask) -> Found:
     the plan found lies outside, none inside is better. Otherwise the interval is split at that plan.
     """
     factor = -task.costs.factors["availability"]
-    silent = replace(task, tell=lambda objective, bound: None, ties="any")
+    silent = replace(task, tell=lambda objective, bound: None, ties="any", least=-np.inf)
     best, value = task.start, task.costs_at(task.start)
     waiting = [(-np.inf, 0.0, _most_unavailable(task))]
     for attempt in range(1, MOST_INTERVALS + 1):

@@ -129,7 +129,8 @@ def minimise(
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
     costs = costs_of(goal, placement)
-    task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties)
+    proved = -np.inf if shaped is None else least
+    task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties, proved)
     # Containers are in the general model only.
     methods = (General(),) if placement.packings else METHODS
     method = next(method for method in methods if method.suits(task))

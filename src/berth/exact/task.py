@@ -38,6 +38,8 @@ class ExactTask:
     """The metrics of a plan by the nodes of its blocks; None if it breaks a constraint."""
     ties: Ties = "any"
     """Among equally good plans: whichever comes, the one on the first nodes, or one at random."""
+    least: float = -np.inf
+    """No plan has a smaller sum of costs, as was proved before."""
 
     def costs_at(self, nodes: IndexArray | None) -> float:
         """The sum of costs of a plan; infinite if there is none."""

@@ -50,9 +50,9 @@ class Elimination:
         for first, second in self._rest.ends.tolist():
             beside[first].add(second)
             beside[second].add(first)
-        scopes, sizes = [], [len(places) for places in self._places]
+        scopes, sizes = [], np.log([len(places) for places in self._places]).tolist()
         while beside:
-            block = min(beside, key=lambda k: (float(np.prod([float(sizes[j]) for j in beside[k]])), k))
+            block = min(beside, key=lambda k: (sum(sizes[j] for j in beside[k]), k))
             others = beside.pop(block)
             for one in others:
                 beside[one] |= others - {one}

@@ -18,8 +18,8 @@ from berth.model.randomness import generator_for
 
 FINE = 1e-8
 """Objectives that differ by less than this share are the same."""
-MOST_OPEN = 200_000
-"""Branches that wait at most."""
+MOST_WAITING = 500_000_000
+"""Numbers in the branches that wait, at most."""
 FIRST_STEPS, LATER_STEPS = 4_000, 400
 """Steps of the local search, from the first bounds' plans and from later ones."""
 FIRST_STARTS, MORE_STARTS = 6, 60
@@ -95,9 +95,9 @@ class Search:
                 break
             self._look_at(branch)
             self.branches += 1
-            if len(self._open) > MOST_OPEN:
+            if len(self._open) * self.tables.cost.size > MOST_WAITING:
                 break
-            if self.branches % 20 == 1:
+            if self.branches % 5 == 1:
                 heard(self.best, self.bound)
 
     def _look_at(self, branch: _Branch) -> None:

@@ -124,7 +124,7 @@ def _by_search(search: Search, budget: Budget, heard: _Telling) -> Found:
     """Branch and bound."""
     blocks, places = search.tables.cost.shape
     once = 20.0 * min((blocks * places) ** 2, (blocks + 15) * blocks * places * (places + 100))
-    most = int(MOST_WORK / once) + 20
+    most = int(MOST_WORK / once) + 5
     search.run(budget.part(SHARE), most, lambda best, bound: heard(best, bound, search.plan))
     trace = {"method": "sums", "branches": search.branches, "bound_by": search.bounds}
     outcome: Outcome = "optimal" if search.done else "feasible"

@@ -57,6 +57,12 @@ class Objective:
         variables = [variable for choice in self._model.x for variable in choice]
         cp.minimize(cp_model.LinearExpr.weighted_sum(variables, [w for row in weights for w in row]))
 
+    def at_least(self, costs: float) -> None:
+        """No plan costs less, as was proved elsewhere: one that costs no more ends the search."""
+        units = costs * self.factor
+        least = int(np.ceil(units - self._slack - 1e-6 - 1e-9 * abs(units)))
+        self._model.cp.add(self._expression >= least)
+
     def real(self, bound: float) -> float:
         """A lower bound on the real objective from one on the whole-number objective."""
         return (bound - self._slack) / self.factor

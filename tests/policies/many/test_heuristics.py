@@ -262,3 +262,14 @@ def test_no_better_than_the_optimum() -> None:
                 assert plan.objective is not None
                 assert plan.objective >= best * (1 - 1e-9)
     assert found > 0
+
+
+def test_climbing_leaves_nothing_behind() -> None:
+    """What feeds a taker and another operator, too, is still needed once the taker has its result."""
+    diamond = chain("b", 2)
+    diamond["operators"].append({"name": "own", "work_ms": 100, "output_bytes": 10})
+    diamond["streams"] += [{"from": "o0", "to": "own"}, {"from": "o1", "to": "own"}]
+    plan = solve(forest([chain("a", 2), diamond], [{"speed": 10}]), "bottom-up-dfs")
+    assert plan.status == "feasible"
+    assert plan.reuse == {"b/o0": "a/o0", "b/o1": "a/o1"}
+    assert set(plan.assignment) == {"a/o0", "a/o1", "b/own"}

@@ -38,7 +38,10 @@ def run(
             continue
         refused = False
         if reusing and provided(case, state, operator) and may_reuse(case, state, operator, manner):
-            if try_reuse(case, state, operator, manner, told):
+            # A taker above leaves an operator wanted that feeds others, too: these are looked at next.
+            while state.status[operator] == WANTED and try_reuse(case, state, operator, manner, told):
+                pass
+            if state.status[operator] != WANTED:
                 continue
             # From above and at random, what exists elsewhere goes to a new processor then.
             refused = manner in (RANDOM, TOP_DOWN)

@@ -162,6 +162,20 @@ def test_weighted_sums_and_the_worst() -> None:
     assert found.objective == pytest.approx(other.objective, rel=1e-6)
 
 
+def test_whole_speeds_and_costs_of_nothing() -> None:
+    """Speeds that are whole numbers; a raw sum whose optimum is 0 is proved although rounding is allowed for."""
+    raw = tree(1, 3, 3)
+    for node in raw["network"]["nodes"]:
+        node.update(speed=1, capacity={"cpu": 9, "memory": 9})
+    raw["applications"][0]["streams"] = [
+        {"from": "o0", "to": "o1", "bytes_per_s": 1e9},
+        {"from": "o1", "to": "o2", "bytes_per_s": 1e9},
+    ]
+    found = solved(problem_from(raw), Goal({"network_usage": 1.0, "placement_cost": 1.0}, "raw"))
+    assert found.status == "optimal"
+    assert found.objective == found.bound == 0.0
+
+
 def test_stops_when_time_is_over() -> None:
     """With no time at all there is a plan of some kind and no false proof."""
     found = minimise(Setting(problem_from(tree(0, 12, 12))), USAGE, Budget(0))

@@ -12,7 +12,7 @@ from berth.exact.additive.forest import forest_bound
 from berth.exact.additive.lifted import LARGEST_TABLE, lifted_bound, lifted_size
 from berth.exact.additive.rest import Bound, FloatArray, Rest
 
-TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS = (150, 40), (60, 6), (60, 16)
+TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS = (150, 40), (60, 6), (30, 16)
 """Improvements of each kind of bound: where the search begins, and later."""
 FEW = 2
 """Blocks without which the rest is a forest, so few that they are decided first."""

@@ -7,6 +7,7 @@ the judge: a best plan without them that keeps them is the best plan; otherwise 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +60,9 @@ def solve_sums(
 
         alike = interchangeable(placement, costs)
         found = _by_search(Search(tables, alike, gap, seed, goal.constant), budget, heard)
+    if costs.nonnegative:
+        # A bound was lowered by what rounding can have added.
+        found = replace(found, bound=max(found.bound, 0.0))
     return _judged(tables, goal, found, judge)
 
 

@@ -101,8 +101,8 @@ def _limits(placement: Placement, nodes: IndexArray) -> tuple[FloatArray, FloatA
     """Needs, limits and whose limit counts: of resources, processors and `apart` rules that can bind."""
     itself = np.arange(len(nodes))
     demands = placement.block_demand
-    rows = [(demands[name], placement.capacity[name][nodes], itself) for name in demands]
-    rows.append((placement.block_busy, placement.network.speed[nodes], itself))
+    rows = [(demands[name], placement.capacity[name][nodes].astype(np.float64), itself) for name in demands]
+    rows.append((placement.block_busy, placement.network.speed[nodes].astype(np.float64), itself))
     rules = {rule: by for block in placement.apart_rules for rule, by in block}
     for rule, by in rules.items():
         members = [sum(number == rule for number, _ in block) for block in placement.apart_rules]

@@ -18,7 +18,7 @@ from berth.space.compiled import compiled
 FloatArray = NDArray[np.float64]
 
 VERTEX, INTERIOR, ENDLESS = 0, 1, 2
-"""How a search ended: on a neighbour, between them, or not at all within the rounds allowed."""
+"""How a search ended: on a neighbour, between them or, as printed, not at all within the rounds allowed."""
 STEP = 1e-6
 """The shortest step that still matters, in ms."""
 ROUNDS = 10_000
@@ -28,6 +28,8 @@ COINCIDENT = 1e-9
 """Positions nearer than this, in ms, are one place."""
 STRAIGHT = 1e-9
 """Points nearer to a line than this share of its length are on it."""
+NOISE = 1e-14
+"""A usage that is lower by less than this share may be rounding."""
 BALANCED = 1e-12
 """Weights that differ by less, relatively, are equal: sums of floats are not exact."""
 
@@ -242,15 +244,17 @@ def weber_point(
         for axis in range(len(place)):
             trial[axis] = place[axis] + length * flow[axis]
         value = usage_at(points, weights, count, trial)
+        # What rounding alone may have gained is no reason to keep steps as long as they are.
+        worth = value < lowest * (1.0 - NOISE) if not paper else value < lowest
         if value < lowest:
             lowest = value
             copy_to(trial, place)
             if paper:
                 # As printed: the new usage less the old one is below any threshold.
                 return INTERIOR, number + 1, False
-        else:
+        if not worth:
             step /= 2.0
-    return ENDLESS, ROUNDS, False
+    return (ENDLESS if paper else INTERIOR), ROUNDS, False
 
 
 def weber(points: FloatArray, weights: FloatArray, paper: bool = False) -> tuple[FloatArray, int, int, bool]:

@@ -20,7 +20,7 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
         {"name": "sink", "pinned": "rome", "demand": {"cpu": 1}},
     ]
     nodes, delays = more.pop("nodes", NODES), more.pop("delays", DELAYS)
-    plan = berth.solve(problem_from(document(nodes, delays, operators, STREAMS, **more)))
+    plan = berth.solve(problem_from(document(nodes, delays, operators, STREAMS, **more)), "odp")
     assert plan.status == "infeasible"
     assert not plan.assignment
     assert plan.reason

@@ -52,7 +52,7 @@ def test_every_objective_against_all_maps(objective: str) -> None:
     @given(packed_problems({objective: 1}))
     def check(raw: dict[str, Any]) -> None:
         expected = optimum(raw, known.key, known.maximise)
-        plan = berth.solve(problem_from(raw), time_limit=30)
+        plan = berth.solve(problem_from(raw), "odp", time_limit=30)
         if expected is None:
             assert plan.status == "infeasible"
             assert plan.reason
@@ -80,7 +80,7 @@ def test_weighted_sums_against_all_maps(weights: dict[str, float], scale: str) -
     @settings(QUIET, max_examples=4)
     @given(packed_problems(weights))
     def check(raw: dict[str, Any]) -> None:
-        plan = berth.solve(problem_from({**raw, "objective_scale": scale}), time_limit=30)
+        plan = berth.solve(problem_from({**raw, "objective_scale": scale}), "odp", time_limit=30)
         situations = feasible_situations(raw)
         keys = {name: METRIC_BY_NAME[name].key for name in weights}
         figures = [{name: reference.metric(each, keys[name]) or 0.0 for name in keys} for each in situations]
@@ -138,7 +138,7 @@ def test_equal_instances_in_several_containers() -> None:
     """Six alike to one: two containers of three, and the one with its heaviest pair; swaps change nothing."""
     operators = {"x": {"parallelism": 6, "demand": {"cpu": 1}}, "y": {"demand": {"cpu": 1}}}
     raw = case(operators, {"xy": 6.0}, (3, 4.0), (4.0, 4.0, 4.0))
-    plan = berth.solve(problem_from({**raw, "objective": {"container_traffic": 1}}))
+    plan = berth.solve(problem_from({**raw, "objective": {"container_traffic": 1}}), "odp")
     assert (plan.status, plan.objective) == ("optimal", 3.0)
     assert plan.metrics["containers_used"] == 2
 
@@ -146,10 +146,10 @@ def test_equal_instances_in_several_containers() -> None:
 def test_what_a_container_takes_counts_not_what_is_in_it() -> None:
     """Two instances of 1 in containers of 3 on servers of 4: together, or on two servers."""
     raw = case({"x": 1, "y": 1}, {"xy": 5.0}, (2, 3.0), (4.0, 4.0))
-    plan = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}))
+    plan = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}), "odp")
     assert (plan.status, plan.objective) == ("optimal", 0.0)
     raw["applications"][0]["rules"] = [{"apart": ["x", "y"]}]
-    plan = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}))
+    plan = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}), "odp")
     assert (plan.status, plan.objective) == ("optimal", 5.0)
     assert len(set(plan.containers.values())) == 2
 
@@ -157,7 +157,7 @@ def test_what_a_container_takes_counts_not_what_is_in_it() -> None:
 def test_a_resource_that_only_containers_name() -> None:
     """Nobody demands slots, but a container takes one, and only s1 has any."""
     raw = case({"x": 1}, {}, (1, {"cpu": 1, "slots": 1}), ({"cpu": 4}, {"cpu": 4, "slots": 1}))
-    plan = berth.solve(problem_from(raw))
+    plan = berth.solve(problem_from(raw), "odp")
     assert plan.assignment == {"a/x": "s1"}
 
 
@@ -176,7 +176,7 @@ def test_a_resource_that_only_containers_name() -> None:
 )
 def test_why_nothing_can_be_packed(raw: dict[str, Any], reason: str) -> None:
     """Which of the containers' limits clash."""
-    plan = berth.solve(problem_from(raw))
+    plan = berth.solve(problem_from(raw), "odp")
     assert plan.status == "infeasible"
     assert plan.reason is not None
     assert reason in plan.reason
@@ -191,16 +191,16 @@ def test_two_applications_share_what_is_there() -> None:
     }
     plain = {"name": "b", "operators": [{"name": "y", "demand": {"cpu": 2}}]}
     raw = {**cluster([packed, plain], (4.0, 4.0)), "objective": {"nodes_used": 1}}
-    assert berth.solve(problem_from(raw)).objective == 2
+    assert berth.solve(problem_from(raw), "odp").objective == 2
     raw = {**cluster([packed, plain], (5.0, 4.0)), "objective": {"nodes_used": 1}}
-    assert berth.solve(problem_from(raw)).objective == 1
+    assert berth.solve(problem_from(raw), "odp").objective == 1
 
 
 def test_too_large_for_a_model() -> None:
     """A greedy plan that keeps the containers, and says that it is one."""
     operators = {name: {"parallelism": 40, "demand": {"cpu": 1}} for name in "xyz"}
     raw = case(operators, {"xy": 4.0, "yz": 2.0}, (120, 2.0), (2.0,) * 200)
-    plan = berth.solve(problem_from({**raw, "objective": {"containers_used": 1}}), time_limit=20)
+    plan = berth.solve(problem_from({**raw, "objective": {"containers_used": 1}}), "odp", time_limit=20)
     assert plan.status == "feasible"
     assert not plan.violations
     assert plan.reason is not None
@@ -213,7 +213,7 @@ def test_a_known_plan_is_where_it_starts() -> None:
     """A plan of somebody else's comes first where it is better than the greedy one."""
     raw = case({"x": 1, "y": 1, "z": 1}, {"xy": 2.0, "yz": 5.0}, (3, 2.0), (2.0, 2.0, 2.0))
     problem = problem_from(raw)
-    best = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}))
+    best = berth.solve(problem_from({**raw, "objective": {"traffic": 1}}), "odp")
     told: list[float | None] = []
     for known in (None, best):
         heard: list[float | None] = []

@@ -66,7 +66,7 @@ def test_every_objective_against_enumeration(objective: str) -> None:
         known = METRIC_BY_NAME[objective]
         expected = optimum(problem, known.key, known.maximise, previous=before)
         previous = None if before is None else plan_from(before)
-        plan = berth.solve(problem_from(problem), previous=previous, time_limit=20)
+        plan = berth.solve(problem_from(problem), "odp", previous=previous, time_limit=20)
         if any(operator.get("reads") for a in problem["applications"] for operator in a["operators"]):
             return
         if expected is None:
@@ -101,7 +101,7 @@ def test_weighted_sums_against_enumeration(weights: dict[str, float], scale: str
         raw: dict[str, Any] = data.draw(solvable_problems("traffic"))
         raw = {**raw, "sharing": False, "objective": weights, "objective_scale": scale}
         raw.pop("objective_bounds", None)
-        plan = berth.solve(problem_from(raw), time_limit=20)
+        plan = berth.solve(problem_from(raw), "odp", time_limit=20)
         if any(operator.get("reads") for a in raw["applications"] for operator in a["operators"]):
             return
         situations = list(feasible_situations(raw))
@@ -140,7 +140,7 @@ def test_work_of_seconds_beside_delays_of_milliseconds() -> None:
         {"name": "t", "work_ms": 1e6, "demand": {"cpu": 1}},
     ]
     problem = problem_from(document(nodes, delays, operators, [{"from": "s", "to": "t"}]))
-    plan = berth.solve(problem)
+    plan = berth.solve(problem, "odp")
     assert plan.assignment["a/t"] == "c"
     assert plan.status == "optimal"
 
@@ -149,10 +149,10 @@ def test_zero_range_is_a_constant() -> None:
     """Where all availabilities are 1, a weight on availability changes nothing (erratum E0.3)."""
     problem = paper_instance("sequential", 4, 3)
     both = dataclasses.replace(problem, objective={"response_time": 0.5, "availability": 0.5})
-    plan = berth.solve(both)
+    plan = berth.solve(both, "odp")
     assert plan.status == "optimal"
     assert plan.objective == 0.0
-    assert plan.metrics["response_time_ms"] == pytest.approx(berth.solve(problem).objective)
+    assert plan.metrics["response_time_ms"] == pytest.approx(berth.solve(problem, "odp").objective)
 
 
 def test_user_bounds_are_used() -> None:
@@ -162,7 +162,7 @@ def test_user_bounds_are_used() -> None:
         objective={"response_time": 1.0, "nodes_used": 1.0},
         objective_bounds={"response_time": (0.0, 100.0), "nodes_used": (0.0, 10.0)},
     )
-    plan = berth.solve(problem)
+    plan = berth.solve(problem, "odp")
     assert plan.objective == pytest.approx(
         plan.metrics["response_time_ms"] / 100 + plan.metrics["nodes_used"] / 10
     )
@@ -171,12 +171,12 @@ def test_user_bounds_are_used() -> None:
 def test_same_seed_same_plan() -> None:
     """Two runs with one seed give the same plan."""
     problem = paper_instance("fat", 8, 6)
-    assert berth.solve(problem, seed=3).assignment == berth.solve(problem, seed=3).assignment
+    assert berth.solve(problem, "odp", seed=3).assignment == berth.solve(problem, "odp", seed=3).assignment
 
 
 def test_time_limit_keeps_the_best_plan() -> None:
     """Out of time: the best plan so far, an honest bound and the reason."""
-    plan = berth.solve(braid(20, 30), time_limit=1.0)
+    plan = berth.solve(braid(20, 30), "odp", time_limit=1.0)
     assert plan.status == "feasible"
     assert plan.bound is not None
     assert plan.objective is not None
@@ -187,7 +187,7 @@ def test_time_limit_keeps_the_best_plan() -> None:
 
 def test_too_large_for_a_model() -> None:
     """A problem beyond any model still gets a plan, a bound and no proof."""
-    plan = berth.solve(braid(10, 300), time_limit=20)
+    plan = berth.solve(braid(10, 300), "odp", time_limit=20)
     assert plan.status == "feasible"
     assert plan.trace["method"] == "greedy"
     assert not plan.violations
@@ -203,7 +203,7 @@ def test_stopping_from_outside() -> None:
         if progress.objective is not None and progress.bound is not None:
             budget.stop("interrupted")
 
-    plan = berth.solve(braid(15, 20), budget=budget, progress=stop)
+    plan = berth.solve(braid(15, 20), "odp", budget=budget, progress=stop)
     assert seen
     assert plan.found
     assert plan.reason == "interrupted"
@@ -213,11 +213,11 @@ def test_stopping_from_outside() -> None:
 def test_sampling_candidates_proves_nothing() -> None:
     """With a part of the candidates only, a plan is feasible at best."""
     problem = paper_instance("sequential", 6, 8)
-    plan = berth.solve(problem, candidate_fraction=0.4, seed=1)
+    plan = berth.solve(problem, "odp", candidate_fraction=0.4, seed=1)
     assert plan.status == "feasible"
     assert plan.bound is None
     assert plan.objective is not None
-    optimal = berth.solve(problem).objective
+    optimal = berth.solve(problem, "odp").objective
     assert optimal is not None
     assert plan.objective >= optimal
     sampled = minimise(Setting(problem), Goal({"response_time": 1.0}), Budget(9), sampling=Sampling(0.4, 1))
@@ -230,6 +230,6 @@ def test_ties_go_to_the_first_nodes() -> None:
     delays = [[0 if a == b else 5 for b in range(4)] for a in range(4)]
     operators = [{"name": name, "demand": {"cpu": 1}, "work_ms": 1} for name in ("s", "t")]
     problem = problem_from(document(nodes, delays, operators, [{"from": "s", "to": "t"}]))
-    plan = berth.solve(problem, ties="first")
+    plan = berth.solve(problem, "odp", ties="first")
     assert sorted(plan.assignment.values()) == ["n0", "n1"]
     assert plan.objective == 7

@@ -39,7 +39,7 @@ def test_one_port_over_routed_half_duplex_links() -> None:
             }
         ],
     }
-    plan = berth.solve(problem_from(raw))
+    plan = berth.solve(problem_from(raw), "odp")
     assert plan.status == "optimal"
     assert plan.objective == 1
     assert "contradiction" not in plan.trace
@@ -52,7 +52,7 @@ def test_weighted_sum_out_of_time(limit: float) -> None:
         paper_instance("sequential", 30, 20),
         objective={"traffic": 1.0, "availability": 1.0, "response_time": 1.0},
     )
-    plan = berth.solve(problem, time_limit=limit)
+    plan = berth.solve(problem, "odp", time_limit=limit)
     assert plan.found
     assert not plan.violations
     assert "contradiction" not in plan.trace
@@ -68,7 +68,7 @@ def test_interrupt_while_normalising() -> None:
     def stop(progress: Any) -> None:
         budget.stop("interrupted")
 
-    plan = berth.solve(problem, budget=budget, progress=stop)
+    plan = berth.solve(problem, "odp", budget=budget, progress=stop)
     assert plan.found
     assert plan.reason == "interrupted"
 
@@ -83,7 +83,7 @@ def test_better_than_the_user_s_best() -> None:
         objective={"response_time": 1, "nodes_used": 1},
         objective_bounds={"response_time": [10, 90]},
     )
-    plan = berth.solve(problem_from(raw))
+    plan = berth.solve(problem_from(raw), "odp")
     assert plan.objective == pytest.approx(-0.0625)
     assert plan.status == "optimal"
 
@@ -98,7 +98,7 @@ def test_raw_sum_of_zero() -> None:
         objective={"availability": 1, "nodes_used": 1},
         objective_scale="raw",
     )
-    plan = berth.solve(problem_from(raw), time_limit=5)
+    plan = berth.solve(problem_from(raw), "odp", time_limit=5)
     assert plan.objective == 0
     assert plan.status == "optimal"
 
@@ -108,7 +108,7 @@ def test_too_large_says_so_and_keeps_the_scale() -> None:
     problem = dataclasses.replace(
         paper_instance("sequential", 10, 600), objective={"network_usage": 1.0, "nodes_used": 1.0}
     )
-    plan = berth.solve(problem, time_limit=10)
+    plan = berth.solve(problem, "odp", time_limit=10)
     assert plan.status == "feasible"
     assert plan.reason is not None
     assert "too large" in plan.reason

@@ -154,7 +154,9 @@ def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge)
     """What the shape of the graph alone has settled."""
     if found.outcome == "infeasible":
         return Solution("infeasible", trace=found.trace)
-    best, bound = judge.plan(goal, found.nodes), _bound(goal, found.bound)
+    # Of equally good plans the greedy one: what the goal doesn't ask for is better there, as a rule.
+    greedy = judge.plan(goal, first_plan(placement, goal, None)) if placement.size <= LARGEST_MODEL else None
+    best, bound = _better(goal, judge.plan(goal, found.nodes), greedy), _bound(goal, found.bound)
     if best is None:
         return Solution("unknown", bound=bound, trace=found.trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", dict(found.trace))

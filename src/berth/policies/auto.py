@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from berth.evaluation import Setting, evaluate
@@ -21,20 +21,32 @@ FOREST_GOALS = ("enrolled_speed", "nodes_used", "bandwidth_sum", "bandwidth_max"
 """What `forest` can minimise."""
 
 
-@dataclass(frozen=True)
-class AutoParameters:
-    """What users may set."""
+CLOSE = 1e-3
+"""Where all methods of `odp` came to their end with less of a gap, a search gets as much time as they took."""
 
-    gap: float = field(default=0.0, metadata={"help": "stop when the gap is at most this"})
+
+@dataclass(frozen=True)
+class AutoParameters(OdpParameters):
+    """What users may set: what `odp` takes, and how the time is shared."""
+
     exact_share: float = field(
         default=0.5, metadata={"help": "the share of the time after which a proof is given up for a search"}
     )
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gap < 1:
-            raise ValueError(f"gap: {self.gap} is not from 0 to below 1")
+        super().__post_init__()
         if not 0 < self.exact_share <= 1:
             raise ValueError(f"exact_share: {self.exact_share} is not above 0 and up to 1")
+
+    @property
+    def of_odp(self) -> OdpParameters:
+        """The part that is `odp`'s."""
+        return OdpParameters(**{each.name: getattr(self, each.name) for each in fields(OdpParameters)})
+
+    @property
+    def only_odp(self) -> bool:
+        """Whether something was asked for that nobody else heeds."""
+        return self.candidate_fraction < 1 or self.ties != "any"
 
 
 class Auto:
@@ -72,6 +84,7 @@ class _Attempts:
             self._setting = Setting(scaled, task.setting.previous, task.setting.occupied)
         self._best: tuple[float, Answer] | None = None
         self._bound: float | None = None
+        self._exact = task.budget
         self._tried: list[dict[str, Any]] = []
 
     def answer(self) -> Answer:
@@ -101,6 +114,8 @@ class _Attempts:
         """Who is asked, in this order."""
         problem = self._task.problem
         yield "odp"
+        if self._task.parameters.only_odp:
+            return
         if any(application.containers is not None for application in problem.applications):
             yield "mips"
         elif unmodelled(problem) is not None and self._goal.single in FOREST_GOALS:
@@ -125,13 +140,24 @@ class _Attempts:
         enough: float = max(OPTIMAL_GAP, self._task.parameters.gap)
         return gap_between(self._best[0], self._bound) <= enough
 
+    @property
+    def _close(self) -> bool:
+        """Whether `odp` had time enough, and there is little left to gain."""
+        if self._best is None or self._bound is None or self._exact.over:
+            return False
+        return gap_between(self._best[0], self._bound) <= CLOSE
+
     def _attempt(self, name: str) -> Answer:
         policy = find_policy(name)
         parameters: Any = policy.parameters()
         budget = self._task.budget
         if name == "odp":
-            parameters = OdpParameters(gap=self._task.parameters.gap)
-            budget = budget.part(self._task.parameters.exact_share)
+            parameters = self._task.parameters.of_odp
+            share = 1.0 if self._task.parameters.only_odp else self._task.parameters.exact_share
+            budget = budget.part(share)
+            self._exact = budget
+        elif self._close:
+            budget = budget.part(1.0, most=max(1.0, self._tried[0]["seconds"]))
         elif name == "search" and self._bounded_usage:
             budget = budget.part(0.7)
         began = self._task.budget.elapsed

@@ -163,7 +163,7 @@ def test_weighted_sums_and_the_worst() -> None:
 
 
 def test_whole_speeds_and_costs_of_nothing() -> None:
-    """Speeds that are whole numbers; a raw sum whose optimum is 0 is proved although rounding counts."""
+    """Speeds that are whole numbers; a raw sum whose optimum is 0 is proved, rounding or not."""
     raw = tree(1, 3, 3)
     for node in raw["network"]["nodes"]:
         node.update(speed=1, capacity={"cpu": 9, "memory": 9})

@@ -26,7 +26,8 @@ COMPILED = {
     "two-stage": r"mips|two_stage|heron|ffd|best_fit|packing|filling_cluster|the_cluster_that_fills",
     "bounded": r"latency_bound|test_candidates",
     "search": r"local_search|test_search",
-    "exact": r"exact/(structure|additive)",
+    "simulate": r"/simulate/",
+    "exact": r"exact/",
     "space": r"/space/|mopa|sbon|coordinates|latency_space|large_network",
 }
 """Which tests compile the same loops, by their names."""

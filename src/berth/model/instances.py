@@ -145,13 +145,15 @@ class InstanceGraph:
     def operator_values(self, field: str) -> FloatArray:
         """A number of every instance's operator, such as `work_ms`; NaN where it is not given."""
         values = [getattr(item.operator, field) for item in self.operators]
-        return np.array([np.nan if value is None else value for value in values])[self.operator_of]
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)[
+            self.operator_of
+        ]
 
     @cached_property
     def output_bytes(self) -> FloatArray:
         """The size of one result of every operator; NaN where it is not given."""
         sizes = [item.operator.output_bytes for item in self.operators]
-        return np.array([np.nan if size is None else size for size in sizes])
+        return np.array([np.nan if size is None else size for size in sizes], dtype=np.float64)
 
     @cached_property
     def work_ms(self) -> FloatArray:
@@ -162,7 +164,8 @@ class InstanceGraph:
     def throughput_share(self) -> FloatArray:
         """Results per second that fall to each instance; NaN where the application has no throughput."""
         throughputs = [application.throughput_per_s for application in self._applications]
-        per_application = np.array([np.nan if value is None else value for value in throughputs])
+        known = [np.nan if value is None else value for value in throughputs]
+        per_application = np.array(known, dtype=np.float64)
         return np.asarray(per_application[self.application_of] / self.operator_values("parallelism"))
 
     @cached_property
@@ -173,7 +176,7 @@ class InstanceGraph:
     def demand(self, resource: str) -> FloatArray:
         """What every instance demands of a resource."""
         values = [item.operator.demand.get(resource, 0.0) for item in self.operators]
-        return np.array(values)[self.operator_of]
+        return np.array(values, dtype=np.float64)[self.operator_of]
 
     @cached_property
     def candidate_nodes(self) -> list[IndexArray]:

@@ -87,22 +87,22 @@ class Network:
     @cached_property
     def speed(self) -> FloatArray:
         """S_u of every node, against the reference processor."""
-        return np.array([node.speed for node in self.nodes])
+        return np.array([node.speed for node in self.nodes], dtype=np.float64)
 
     @cached_property
     def availability(self) -> FloatArray:
         """A_u of every node."""
-        return np.array([node.availability for node in self.nodes])
+        return np.array([node.availability for node in self.nodes], dtype=np.float64)
 
     @cached_property
     def cost_per_hour(self) -> FloatArray:
         """What every node costs while it hosts anything."""
-        return np.array([node.cost_per_hour for node in self.nodes])
+        return np.array([node.cost_per_hour for node in self.nodes], dtype=np.float64)
 
     @cached_property
     def nic_bytes_per_s(self) -> FloatArray:
         """What every node's network card can send plus receive."""
-        return np.array([node.nic_bytes_per_s for node in self.nodes])
+        return np.array([node.nic_bytes_per_s for node in self.nodes], dtype=np.float64)
 
     @cached_property
     def cards_bound(self) -> bool:
@@ -112,7 +112,7 @@ class Network:
     @cached_property
     def run_queue(self) -> FloatArray:
         """The processes that already wait for every node's processor."""
-        return np.array([node.run_queue for node in self.nodes])
+        return np.array([node.run_queue for node in self.nodes], dtype=np.float64)
 
     def capacity(self, resource: str) -> FloatArray:
         """What every node has of a resource for operators: its capacity less the headroom."""

@@ -22,7 +22,7 @@ FOREST_GOALS = ("enrolled_speed", "nodes_used", "bandwidth_sum", "bandwidth_max"
 
 
 CLOSE = 1e-3
-"""Where all methods of `odp` came to their end with less of a gap, a search gets as much time as they took."""
+"""Where `odp` came to its end with less of a gap, a search gets as much time as that took."""
 
 
 @dataclass(frozen=True)

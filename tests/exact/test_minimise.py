@@ -233,3 +233,14 @@ def test_ties_go_to_the_first_nodes() -> None:
     plan = berth.solve(problem, "odp", ties="first")
     assert sorted(plan.assignment.values()) == ["n0", "n1"]
     assert plan.objective == 7
+
+
+def test_too_large_and_too_much() -> None:
+    """No model is built, and still it is proved that there is no plan."""
+    problem = braid(80, 150)
+    first = problem.applications[0]
+    heavy = tuple(dataclasses.replace(each, demand={"cpu": 4}) for each in first.operators)
+    crowded = dataclasses.replace(problem, applications=(dataclasses.replace(first, operators=heavy),))
+    plan = berth.solve(crowded, "odp", time_limit=20)
+    assert plan.status == "infeasible"
+    assert plan.reason == "total cpu 640 needed, 600 there"

@@ -92,6 +92,11 @@ def solve_for(task: Task, goal: Goal) -> Answer:
     sampled = parameters.candidate_fraction < 1
     if solution.status == "infeasible" and not sampled:
         return infeasible(task, goal)
+    if solution.nodes is None and solution.trace.get("method") == "greedy" and not sampled:
+        # Too large for a model, but some clashes are seen without one.
+        seen = infeasible(task, goal)
+        if seen.trace.get("conflict"):
+            return seen
     return _answer(task, goal, solution, sampled)
 
 

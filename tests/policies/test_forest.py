@@ -143,3 +143,38 @@ def test_bad_parameters(given: dict[str, Any], told: str) -> None:
     """Named, with the value."""
     with pytest.raises(BadInput, match=told):
         berth.solve(small(0), "forest", **given)
+
+
+def test_together_moves_as_one() -> None:
+    """Two operators that must be together reach the node where their object is, though neither may alone."""
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "pair",
+            "network": {
+                "nodes": [
+                    {"name": "big", "capacity": {"cpu": 10}},
+                    {"name": "small", "capacity": {"cpu": 1}, "holds": ["camera"]},
+                ],
+                "links": [{"from": "big", "to": "small", "delay_ms": 1}],
+            },
+            "objects": [{"name": "camera", "bytes": 5}],
+            "applications": [
+                {
+                    "name": "app",
+                    "throughput_per_s": 1,
+                    "operators": [
+                        {"name": "scale", "output_bytes": 0, "demand": {"cpu": 1}},
+                        {"name": "tag", "output_bytes": 3, "reads": [{"object": "camera", "per_s": 1}]},
+                        {"name": "join", "output_bytes": 0, "demand": {"cpu": 2}},
+                    ],
+                    "streams": [{"from": "scale", "to": "join"}, {"from": "tag", "to": "join"}],
+                    "rules": [{"together": ["scale", "tag"]}],
+                }
+            ],
+            "objective": {"bandwidth_sum": 1},
+        }
+    )
+    plan = planned(problem, steps=5_000)
+    assert plan.violations == ()
+    assert plan.objective == 3.0

@@ -120,6 +120,21 @@ def cluster(case: Case, state: State, aims: Aims, unit: int, size: int, random: 
 
 
 @compiled
+def move_along(case: Case, state: State, aims: Aims, unit: int, node: int) -> None:
+    """Move a unit, and with it what must be on the same node."""
+    rules = case.rules
+    waiting = [unit]
+    while len(waiting) > 0:
+        one = waiting.pop()
+        move(case, state, one, node)
+        for entry in range(rules.first[one], rules.first[one + 1]):
+            other = rules.other[entry]
+            elsewhere = state.node[other] >= 0 and state.node[other] != node
+            if rules.row[entry] < 0 and elsewhere and not aims.bound[case.units.operator[other]]:
+                waiting.append(other)
+
+
+@compiled
 def merge(case: Case, state: State, operator: int, random: Words) -> bool:
     """Take an equal result instead of computing it; those that took it from here take it from there, too."""
     operators = case.operators
@@ -260,7 +275,7 @@ def go_home(case: Case, state: State, aims: Aims) -> None:
     for unit in range(len(case.units.operator)):
         home = aims.home[unit]
         if home >= 0 and state.node[unit] >= 0 and state.node[unit] != home:
-            move(case, state, unit, home)
+            move_along(case, state, aims, unit, home)
             if holds(state):
                 keep(state)
             else:
@@ -347,9 +362,9 @@ def try_change(case: Case, state: State, aims: Aims, random: Words) -> bool:
         move(case, state, unit, node)
     elif choice < 65:
         for one in cluster(case, state, aims, unit, 2 + drawn(random, _MOST - 1), random):
-            move(case, state, one, node)
+            move_along(case, state, aims, one, node)
     else:
-        move(case, state, unit, node)
+        move_along(case, state, aims, unit, node)
     return True
 
 

@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from benchmarks.gqap import gqap_problem, known_values
 
 import berth
 from berth.files import problem_from
 from berth.model import Problem
 from berth.model.randomness import generator_for
+from tests.exact.additive.quadratic import gqap_problem, known_values
 
 SECONDS = (2.0, 20.0)
 

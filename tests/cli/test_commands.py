@@ -1,22 +1,20 @@
 """The command as a user meets it: what it prints, and its exit codes."""
 
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 import yaml
 
-from berth.cli import entry, output
+from berth.cli import entry
+from tests.cli.in_process import Done
+from tests.cli.in_process import run_berth as berth
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TAG = str(EXAMPLES / "tag-and-count.yaml")
@@ -38,30 +36,6 @@ SMALL: dict[str, Any] = {
         }
     ],
 }
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command printed, and its exit code."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def berth(*arguments: str) -> Done:
-    """Run the command in this process: starting another one takes longer than most commands do."""
-    printed, complained = io.StringIO(), io.StringIO()
-    output.out.width = 120
-    with (
-        redirect_stdout(printed),
-        redirect_stderr(complained),
-        patch.object(sys, "argv", ["berth", *arguments]),
-        pytest.raises(SystemExit) as stopped,
-    ):
-        entry.main()
-    assert isinstance(stopped.value.code, int)
-    return Done(stopped.value.code, printed.getvalue(), complained.getvalue())
 
 
 @pytest.fixture

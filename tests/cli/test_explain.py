@@ -1,17 +1,14 @@
 """`berth explain`, as a user meets it: the page about it is true, and nonsense is told by name."""
 
-import io
 import json
 import re
-import sys
-from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
-from berth.cli import entry, output
 from berth.policies.registry import DEFAULT
+from tests.cli.in_process import run_berth
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
 
@@ -20,19 +17,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def berth(*arguments: str) -> tuple[int, str, str]:
-    """Run the command in this process: its exit code, and what it printed to either stream."""
-    printed, complained = io.StringIO(), io.StringIO()
-    output.out.width = 100
-    with (
-        redirect_stdout(printed),
-        redirect_stderr(complained),
-        patch.object(sys, "argv", ["berth", *arguments]),
-        pytest.raises(SystemExit) as stopped,
-    ):
-        entry.main()
-    assert isinstance(stopped.value.code, int)
-    return stopped.value.code, printed.getvalue(), complained.getvalue()
+berth = partial(run_berth, width=100)
 
 
 @pytest.fixture

@@ -1,17 +1,13 @@
 """`berth export`, and reading back what it writes, as a user meets it."""
 
-import io
 import json
 import re
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from berth.cli import entry, output
+from tests.cli.in_process import run_berth
 
 PAGE = (Path(__file__).parents[2] / "docs" / "export.md").read_text()
 
@@ -21,18 +17,9 @@ def blocks(language: str) -> list[str]:
 
 
 def berth(*arguments: str) -> tuple[int, str]:
-    """Run the command in this process: its exit code, and all that it printed."""
-    printed = io.StringIO()
-    output.out.width = 100
-    with (
-        redirect_stdout(printed),
-        redirect_stderr(printed),
-        patch.object(sys, "argv", ["berth", *arguments]),
-        pytest.raises(SystemExit) as stopped,
-    ):
-        entry.main()
-    assert isinstance(stopped.value.code, int)
-    return stopped.value.code, printed.getvalue()
+    """The exit code, and all that was printed."""
+    done = run_berth(*arguments, width=100)
+    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.fixture

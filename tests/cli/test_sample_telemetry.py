@@ -1,33 +1,16 @@
 """`berth sample-telemetry` as a user meets it."""
 
-import io
 import json
-import sys
-from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from pathlib import Path
-from unittest.mock import patch
 
-import pytest
-
-from berth.cli import entry, output
 from berth.spark import SparkSession
+from tests.cli.in_process import run_berth
 
 TAG = str(Path(__file__).parents[2] / "examples" / "tag-and-count.yaml")
 
 
-def berth(*arguments: str) -> tuple[int, str, str]:
-    """The exit code and what was printed."""
-    printed, complained = io.StringIO(), io.StringIO()
-    output.out.width = 120
-    with (
-        redirect_stdout(printed),
-        redirect_stderr(complained),
-        patch.object(sys, "argv", ["berth", "sample-telemetry", *arguments]),
-        pytest.raises(SystemExit) as stopped,
-    ):
-        entry.main()
-    assert isinstance(stopped.value.code, int)
-    return stopped.value.code, printed.getvalue(), complained.getvalue()
+berth = partial(run_berth, "sample-telemetry")
 
 
 def test_table(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Public instances of generalised quadratic assignment as problems."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -47,3 +48,9 @@ def gqap_problem(file: Path) -> Problem:
             "objective_scale": "raw",
         }
     )
+
+
+def known_values(folder: Path) -> dict[str, float]:
+    """The optimum or best known value of every instance."""
+    with (folder / "values.csv").open() as file:
+        return {row["instance"]: float(row["value"]) for row in csv.DictReader(file)}

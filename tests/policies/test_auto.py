@@ -67,7 +67,7 @@ def test_the_impossible_is_proved() -> None:
 
 def test_large_problems_are_searched() -> None:
     """The plan is no worse than what either found alone, and the bound is odp's."""
-    plan = berth.solve(braid(60, 30), time_limit=6.0, exact_share=0.3)
+    plan = berth.solve(braid(60, 30), time_limit=3.0, exact_share=0.4)
     assert asked(plan) == ["odp", "search"]
     assert plan.violations == ()
     assert plan.bound is not None
@@ -79,7 +79,7 @@ def test_large_problems_are_searched() -> None:
 
 def test_containers_are_packed() -> None:
     problem = berth.generate("fat-tree", requests=1)
-    plan = berth.solve(problem, time_limit=6.0, exact_share=0.2)
+    plan = berth.solve(problem, time_limit=3.0, exact_share=0.2)
     assert asked(plan)[0] == "odp"
     assert plan.containers
     assert plan.violations == ()

@@ -91,10 +91,11 @@ def bomb(monkeypatch: pytest.MonkeyPatch, call: int) -> None:
 @pytest.mark.parametrize(
     ("options", "calls"),
     [
-        (IngestOptions(), (3, 7)),
-        (IngestOptions(window_s=300, watermark_s=1300), (1, 6)),
+        pytest.param(IngestOptions(), (3, 7), id="at once"),
+        pytest.param(
+            IngestOptions(window_s=300, watermark_s=1300), (1, 6), id="windows", marks=pytest.mark.long
+        ),
     ],
-    ids=["at once", "windows"],
 )
 def test_failures_leave_no_trace(
     spark: SparkSession,

@@ -162,6 +162,7 @@ def test_every_operator_runs_on_its_node_and_moves_with_its_state(sites: Sites) 
     assert {"operators", "streams", "heartbeats"} <= feeds
 
 
+@pytest.mark.long
 def test_a_function_that_raises_is_named_and_can_be_mended(sites: Sites) -> None:
     """With its operator and row; the batch comes again after the fix."""
     sites.put(20)

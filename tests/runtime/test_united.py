@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def both() -> list[Application]:
 
 
 def test_what_is_shared_is_there_once() -> None:
-    united = together(both(), plan(**SHARED))
+    united = together(both(), plan(**SHARED), load(PROBLEM))
     assert list(united.operators) == [
         *("alarms/feed", "alarms/cleaned", "alarms/hot", "alarms/alarms"),
         *("totals/counted", "totals/totals"),
@@ -49,7 +50,7 @@ def test_what_is_shared_is_there_once() -> None:
 
 def test_names_are_the_problem_s() -> None:
     """Telemetry speaks of the applications as the problem file knows them: ingest reads it."""
-    united = together(both(), plan(**SHARED))
+    united = together(both(), plan(**SHARED), load(PROBLEM))
     assert united.origin("totals/counted") == ("totals", "counted")
     assert united.stream_origin("alarms/cleaned", "totals/counted") == ("totals", "cleaned", "counted")
     assert united.stream_origin("alarms/cleaned", "alarms/hot") == ("alarms", "cleaned", "hot")
@@ -57,15 +58,41 @@ def test_names_are_the_problem_s() -> None:
 
 
 def test_nothing_shared_is_everything_twice() -> None:
-    everything = ASSIGNMENT | {"totals/feed": "gateway", "totals/cleaned": "hall"}
-    united = together(both(), plan(everything))
+    everything = ASSIGNMENT | {"totals/feed": "hall", "totals/cleaned": "hall"}
+    united = together(both(), plan(everything), load(PROBLEM))
     assert len(united.operators) == 8
     assert len(placement_of(united, load(PROBLEM), plan(everything)).nodes) == 8
 
 
+def test_equal_operators_on_one_node_run_once() -> None:
+    """For the judge they count once; what feeds only the one that doesn't run is not needed either."""
+    everything = ASSIGNMENT | {"totals/feed": "hall", "totals/cleaned": "gateway"}
+    united = together(both(), plan(everything), load(PROBLEM))
+    assert united.merged == {"totals/feed", "totals/cleaned"}
+    assert united.operators["totals/counted"].inputs == ("alarms/cleaned",)
+    assert {each.name for each in united.in_order()} == set(united.operators)
+    placement = placement_of(united, load(PROBLEM), plan(everything))
+    assert set(placement.nodes) == set(united.operators)
+
+
+def test_taking_from_one_that_is_taken_from_another() -> None:
+    """The plan lets `totals` take the feed; its `cleaned` is the twin of the other one's."""
+    shared = {"reuse": {"totals/feed": "alarms/feed"}}
+    placed = ASSIGNMENT | {"totals/cleaned": "gateway"}
+    united = together(both(), plan(placed, **shared), load(PROBLEM))
+    assert united.merged == {"totals/cleaned"}
+    assert united.operators["totals/counted"].inputs == ("alarms/cleaned",)
+
+
+def test_without_sharing_everything_runs() -> None:
+    everything = ASSIGNMENT | {"totals/feed": "gateway", "totals/cleaned": "gateway"}
+    alone = replace(load(PROBLEM), sharing=False)
+    assert len(together(both(), plan(everything), alone).operators) == 8
+
+
 def test_one_application_stays_what_it_is() -> None:
     alarms = both()[0]
-    assert together([alarms], plan(**SHARED)) is alarms
+    assert together([alarms], plan(**SHARED), load(PROBLEM)) is alarms
 
 
 @pytest.mark.parametrize(
@@ -82,12 +109,12 @@ def test_one_application_stays_what_it_is() -> None:
 )
 def test_sharing_that_can_t_be(shared: dict[str, Any], line: str) -> None:
     with pytest.raises(BadInput, match=line):
-        United(both(), plan(**shared))
+        United(both(), plan(**shared), load(PROBLEM))
 
 
 def test_what_is_not_placed_is_named() -> None:
     """A plan that shares less than the run does, and one that computes what the run leaves out."""
-    united = together(both(), plan(**SHARED))
+    united = together(both(), plan(**SHARED), load(PROBLEM))
     with pytest.raises(BadInput, match="totals/totals: not placed"):
         placement_of(united, load(PROBLEM), plan({k: v for k, v in ASSIGNMENT.items() if "/totals" not in k}))
     with pytest.raises(BadInput, match="totals/cleaned: the application has no such instance"):
@@ -97,14 +124,14 @@ def test_what_is_not_placed_is_named() -> None:
 def test_the_same_application_twice() -> None:
     alarms, _ = both()
     with pytest.raises(BadInput, match="'alarms': there are two of that name"):
-        United([alarms, alarms], plan())
+        United([alarms, alarms], plan(), load(PROBLEM))
 
 
 def test_output_modes_have_to_agree() -> None:
     one, other = both()
     one.output_mode, other.output_mode = "update", "complete"
     with pytest.raises(BadInput, match="different output modes: complete, update"):
-        United([one, other], plan(**SHARED))
+        United([one, other], plan(**SHARED), load(PROBLEM))
 
 
 def test_files_of_one_name_are_different_modules(tmp_path: Path) -> None:

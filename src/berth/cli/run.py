@@ -99,7 +99,7 @@ def run(
     check_numbers(emulate_network, batch_every, seconds)
     settings = spark_settings_from(conf)
     loaded, chosen = load(problem), load_plan(plan)
-    application = together([load_application(app) for app in apps], chosen)
+    application = together([load_application(app) for app in apps], chosen, loaded)
     placement = placement_of(application, loaded, chosen)
     place = folder if folder is not None else Path(f"{application.name}.run")
     options = RunOptions(

@@ -96,6 +96,8 @@ class Application:
         """The applications of problem files that it is made of."""
         self.left_out: frozenset[str] = frozenset()
         """Operators of these, as plans name them, that don't run: others compute what they would."""
+        self.merged: frozenset[str] = frozenset()
+        """Those of them that the plan places all the same: an equal one runs there, too."""
 
     def name_of(self, part: Application, operator: str) -> str:
         """The name of a part's operator in this run."""

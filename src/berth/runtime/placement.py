@@ -94,7 +94,8 @@ def placement_of(application: Application, problem: Problem, plan: Plan) -> Plac
             expected.update(names)
     ours = {part.name for part in application.parts}
     for name in plan.assignment:
-        if name.partition("/")[0] in ours and name not in expected:
+        merged = name.partition("#")[0] in application.merged
+        if name.partition("/")[0] in ours and name not in expected and not merged:
             mistakes.append(f"plan: {name}: the application has no such instance{_nearest(name, expected)}")
     if mistakes:
         raise BadInput(mistakes)

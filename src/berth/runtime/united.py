@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from berth.model import BadInput, Plan
+from berth.model import BadInput, Plan, Problem
 from berth.runtime.application import Application, Operator
 
 
@@ -13,10 +13,11 @@ class United(Application):
     """Applications that run as one, each operator under `application/operator`.
 
     An operator that takes another's result (`reuse` in the plan) is not there: its consumers take the rows of
-    the one that computes it. Neither is one that nobody needs because of that (`skipped`).
+    the one that computes it. Neither is one that nobody needs because of that (`skipped`). Equal operators
+    that the plan puts on the same nodes count once for it, and run once.
     """
 
-    def __init__(self, parts: Sequence[Application], plan: Plan) -> None:
+    def __init__(self, parts: Sequence[Application], plan: Plan, problem: Problem) -> None:
         """Unite them by a plan.
 
         Raises:
@@ -30,15 +31,20 @@ class United(Application):
             raise BadInput(mistakes)
         super().__init__("+".join(each.name for each in parts), output_mode=modes.pop() if modes else None)
         self.parts = tuple(parts)
-        self.left_out = frozenset(plan.reuse) | frozenset(plan.skipped)
-        self._reuse = dict(plan.reuse)
+        twins = _twins(parts, plan, problem)
+        self._reuse = {**plan.reuse, **twins}
+        needless = _needless(parts, self._reuse, frozenset(plan.skipped))
+        self.merged = frozenset(twins) | needless
+        self.left_out = self.merged | frozenset(plan.reuse) | frozenset(plan.skipped)
         self._origins: dict[str, tuple[str, str]] = {}
         self._stream_origins: dict[tuple[str, str], tuple[str, str, str]] = {}
         for part in parts:
             for operator in part.in_order():
                 self._unite(part, operator)
         if any(each.reload is not None for each in parts):
-            self.reload = lambda: United([each.reload() if each.reload else each for each in parts], plan)
+            self.reload = lambda: United(
+                [each.reload() if each.reload else each for each in parts], plan, problem
+            )
 
     def _unite(self, part: Application, operator: Operator) -> None:
         name = self.name_of(part, operator.name)
@@ -47,7 +53,7 @@ class United(Application):
         inputs = []
         for sender in operator.inputs:
             own = self.name_of(part, sender)
-            inputs.append(self._reuse.get(own, own))
+            inputs.append(_provider(self._reuse, own))
             self._stream_origins[inputs[-1], name] = (part.name, sender, operator.name)
         self._origins[name] = (part.name, operator.name)
         self.operators[name] = replace(operator, name=name, inputs=tuple(inputs))
@@ -69,10 +75,64 @@ class United(Application):
         return self._stream_origins[sender, receiver]
 
 
-def together(parts: Sequence[Application], plan: Plan) -> Application:
+def together(parts: Sequence[Application], plan: Plan, problem: Problem) -> Application:
     """What runs: the application itself, or several, or one that shares results within itself, united."""
     shared = any(name.partition("/")[0] in {each.name for each in parts} for name in plan.reuse)
-    return parts[0] if len(parts) == 1 and not shared else United(parts, plan)
+    if len(parts) == 1 and not shared and not _twins(parts, plan, problem):
+        return parts[0]
+    return United(parts, plan, problem)
+
+
+def _provider(reuse: Mapping[str, str], operator: str) -> str:
+    """Who computes the result of an operator."""
+    while operator in reuse:
+        operator = reuse[operator]
+    return operator
+
+
+def _twins(parts: Sequence[Application], plan: Plan, problem: Problem) -> dict[str, str]:
+    """Operators that are equal to an earlier one on the same nodes, and that one; sinks never are."""
+    if not problem.sharing or not problem.sharing_keys.possible:
+        return {}
+    graph, classes = problem.instances, problem.sharing_keys.classes
+    kinds = {f"{part.name}/{each.name}": each.kind for part in parts for each in part.operators.values()}
+    first: dict[object, str] = {}
+    twins = {}
+    for number, item in enumerate(graph.operators):
+        name = item.name
+        instances = graph.names[item.first : item.first + item.operator.parallelism]
+        homes = tuple(plan.assignment.get(instance) for instance in instances)
+        if kinds.get(name, "sink") == "sink" or None in homes or name in plan.reuse or name in plan.skipped:
+            continue
+        earlier = first.setdefault((int(classes[number]), homes), name)
+        if earlier != name:
+            twins[name] = earlier
+    return twins
+
+
+def _needless(
+    parts: Sequence[Application], reuse: Mapping[str, str], skipped: frozenset[str]
+) -> frozenset[str]:
+    """Operators whose rows nobody takes any more, because twins of their consumers run elsewhere."""
+    needless: set[str] = set()
+    while True:
+        gone = needless.union(reuse, skipped)
+        taken = {
+            _provider(reuse, f"{part.name}/{sender}")
+            for part in parts
+            for each in part.operators.values()
+            if f"{part.name}/{each.name}" not in gone
+            for sender in each.inputs
+        }
+        more = {
+            name
+            for part in parts
+            for each in part.operators.values()
+            if each.kind != "sink" and (name := f"{part.name}/{each.name}") not in gone | taken
+        }
+        if not more:
+            return frozenset(needless)
+        needless |= more
 
 
 def _doubled(parts: Sequence[Application]) -> Iterator[str]:

@@ -143,6 +143,7 @@ def alive(processes: set[int]) -> set[int]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_killed_and_again(folder: Path, tmp_path: Path) -> None:
     """SIGKILL in the middle keeps what was finished and leaves no process; the same command does the rest.

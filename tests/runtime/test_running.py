@@ -192,6 +192,7 @@ def test_a_killed_driver_loses_nothing(sites: Sites) -> None:
     sites.check()
 
 
+@pytest.mark.long
 def test_a_killed_worker_that_comes_back_loses_nothing(sites: Sites, cluster: Cluster) -> None:
     """The run notices, waits, goes on with it, and ends by Ctrl-C with a report."""
     sites.put(30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,7 @@ class UniformParameters(Settings):
     emits_bytes_per_s: float = setting(100.0, "what the source sends, B/s")
 
 
-class Uniform:
+class Uniform(ABC):
     """A graph of equal operators on equal nodes."""
 
     parameters: type = UniformParameters
@@ -58,6 +59,6 @@ class Uniform:
         )
         return Problem("uniform", network, (Application("a", operators, self.streams(names)),))
 
+    @abstractmethod
     def streams(self, names: list[str]) -> tuple[Stream, ...]:
         """Who sends to whom."""
-        raise NotImplementedError

@@ -17,9 +17,6 @@ from berth.policies.policy import About, Answer, Task
 from berth.policies.registry import find_policy
 from berth.policies.solve import problem_goal
 
-FOREST_GOALS = ("enrolled_speed", "nodes_used", "bandwidth_sum", "bandwidth_max", "processing_power")
-"""What `forest` can minimise."""
-
 
 CLOSE = 1e-3
 """Where `odp` came to its end with less of a gap, a search gets as much time as that took."""
@@ -118,7 +115,7 @@ class _Attempts:
             return
         if any(application.containers is not None for application in problem.applications):
             yield "mips"
-        elif unmodelled(problem) is not None and self._goal.single in FOREST_GOALS:
+        elif unmodelled(problem) is not None and self._goal.single in _goals_of_forest():
             yield "forest"
         elif self._bounded_usage:
             yield "search"
@@ -201,6 +198,12 @@ class _Attempts:
 
     def _tighter(self, one: float, other: float) -> float:
         return min(one, other) if self._goal.maximise else max(one, other)
+
+
+def _goals_of_forest() -> tuple[str, ...]:
+    from berth.policies.forest_search.goals import GOALS  # compiled code takes a moment to load
+
+    return GOALS
 
 
 def _first(task: Task, names: tuple[str, ...]) -> Answer:

@@ -17,7 +17,6 @@ from berth.policies.policy import About, Answer, Task
 from berth.policies.registry import find_policy
 from berth.policies.solve import problem_goal
 
-
 CLOSE = 1e-3
 """Where `odp` came to its end with less of a gap, a search gets as much time as that took."""
 

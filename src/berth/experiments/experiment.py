@@ -113,7 +113,7 @@ class Experiment(Protocol):
         """All of its runs, in a fixed order; cheap."""
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
-        """Do one run. It happens in a process of its own on some executor: nothing but its arguments is there."""
+        """Do one run. It happens in some process on some executor: nothing but its arguments is there."""
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """The paper's claims beside the table's values. The table is whole: every run has its rows."""

@@ -14,4 +14,14 @@ PLACES: dict[str, str] = {
 
 def experiment(name: str) -> Experiment:
     """The experiment of a name in `PLACES`."""
-    return cast(Experiment, import_module(f"berth.experiments.{PLACES[name]}").EXPERIMENT)
+    return loaded(module_of(name))
+
+
+def module_of(name: str) -> str:
+    """The module of a name in `PLACES`, as Python imports it."""
+    return f"berth.experiments.{PLACES[name]}"
+
+
+def loaded(module: str) -> Experiment:
+    """The experiment of a module."""
+    return cast(Experiment, import_module(module).EXPERIMENT)

@@ -189,7 +189,7 @@ class CpSatModel(LimitedModel):
             numbers = np.flatnonzero(self.placement.graph.application_of == number).tolist()
             # Relaxed, longer paths must stay possible, so the units are then coarser.
             longest = times.horizon if self.relaxable else 2 * most
-            arrivals = ArrivalTimes(self, times, FINE / max(longest, 1e-9), longest, numbers)
+            arrivals = ArrivalTimes(self, times, FINE / max(longest, most, 1e-9), longest, numbers)
             latest = int(np.floor(most * (1 + TOLERANCE) * arrivals.factor)) + arrivals.rounding // 2
             for end in arrivals.ends():
                 self.add("latency", text, end <= latest)

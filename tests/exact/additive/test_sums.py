@@ -202,3 +202,18 @@ def test_quadratic_assignment(name: str) -> None:
     assert found.status == "optimal"
     assert found.objective == float(values[name])
     assert "lifted" in found.trace["bound_by"]
+
+
+def test_small_costs_beside_huge_ones_are_proved() -> None:
+    """What a good plan costs is far below the rounding of what the dearest costs."""
+    nodes = [{"name": f"n{k}", "capacity": {"cpu": 2}} for k in range(4)]
+    delays = [[0, 1e-4, 3e6, 2e-4], [1e-4, 0, 2e6, 3e-4], [3e6, 2e6, 0, 4e6], [5e-4, 2e-4, 1e6, 0]]
+    items = [{"name": f"o{k}", "demand": {"cpu": 1}} for k in range(5)]
+    streams = [{"from": f"o{(k - 1) // 2}", "to": f"o{k}", "bytes_per_s": 10.0 * k} for k in range(1, 5)]
+    problem = problem_from({**document(nodes, delays, items, streams), "sharing": False})
+    goal = Goal({"elastic_energy": 1.0})
+    found = solved(problem, goal)
+    assert found.trace["method"] == "sums"
+    assert found.status == "optimal"
+    raw = {**document(nodes, delays, items, streams), "sharing": False}
+    assert found.objective == pytest.approx(optimum(raw, "elastic_energy"), rel=1e-9)

@@ -1,7 +1,7 @@
 """Many problems, times policies, parameters and seeds, solved on the executors.
 
 `problems.py` finds and reads problems, `requests.py` says what is to be solved and not there yet,
-`transform.py` turns requests into plans, `rounds.py` deals them to tasks, `stored.py` is the table of plans on
+`transform.py` turns them into plans, `rounds.py` deals them to tasks, `stored.py` is the table of plans on
 disk, and `job.py` puts all this together. `solver.py` and `isolation.py` are the part that runs in the
 executors' Python and knows nothing of Spark.
 """

@@ -18,6 +18,7 @@ from berth.cli import (
     generate,
     ingest,
     policies,
+    reproduce,
     run,
     sample_telemetry,
     schema,
@@ -41,6 +42,7 @@ for command in (solve, evaluate, explain, compare, diff, show, policies, schema,
     command.register(app)
 for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch, simulate):
     command.register(app)
+reproduce.register(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,138 @@
+"""Progress of experiments: runs done of all, for each, and the time left."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from berth.cli.output import err
+from berth.cli.progress import EVERY_SECONDS
+from berth.cli.solve_many_progress import POLL_SECONDS
+from berth.drawing.amounts import duration
+
+
+class Count(Protocol):
+    """What is counted of an experiment."""
+
+    @property
+    def done(self) -> int:
+        """Runs done, those that failed among them."""
+
+    @property
+    def failed(self) -> int:
+        """Runs that failed."""
+
+    @property
+    def seconds(self) -> float:
+        """What they took, added up."""
+
+
+class Counts(Protocol):
+    """Counts by experiment."""
+
+    def of(self, experiment: str) -> Count:
+        """What is counted of one."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """How far an experiment is, or all of them."""
+
+    name: str
+    done: int
+    total: int
+    failed: int
+    left: float | None
+    """Seconds; None: not known yet."""
+
+    def text(self) -> str:
+        """`X3.1 120 of 1,000 runs, 3 failed, 40 s left`."""
+        parts = [f"{self.name} {self.done:,} of {self.total:,} runs".lstrip()]
+        if self.failed:
+            parts.append(f"{self.failed:,} failed")
+        if self.left is not None and self.done < self.total:
+            parts.append(f"{duration(self.left)} left")
+        return ", ".join(parts)
+
+
+class Board:
+    """All experiments that are being run."""
+
+    def __init__(self, counts: Counts, totals: Mapping[str, int], cores: int) -> None:
+        self._counts, self._cores = counts, cores
+        self._totals = {name: total for name, total in totals.items() if total}
+        self._start = time.monotonic()
+        self._told: set[str] = set()
+
+    def lines(self) -> list[Line]:
+        """A line for each experiment. Time left: its runs on all processors, each as long as those before."""
+        lines = []
+        for name, total in self._totals.items():
+            count = self._counts.of(name)
+            each = count.seconds / count.done / self._cores if count.done else None
+            left = None if each is None else each * (total - count.done)
+            lines.append(Line(name, count.done, total, count.failed, left))
+        return lines
+
+    def whole(self, lines: Sequence[Line]) -> Line:
+        """All experiments together; the time left is not known before each has done a run."""
+        known = [line.left for line in lines if line.left is not None]
+        left = sum(known) if len(known) == len(lines) else None
+        return Line(
+            "",
+            sum(line.done for line in lines),
+            sum(line.total for line in lines),
+            sum(line.failed for line in lines),
+            left,
+        )
+
+    def __rich__(self) -> Table:
+        grid = Table.grid(padding=(0, 1))
+        lines = self.lines()
+        for line in [*lines, self.whole(lines)]:
+            bar = ProgressBar(total=line.total, completed=line.done, width=24)
+            grid.add_row(bar, Text(line.text(), style="dim" if line.name else ""))
+        return grid
+
+    def watch(self, done: threading.Event) -> None:
+        """Print a line every few seconds until done, and one for each experiment that is done."""
+        while not done.wait(EVERY_SECONDS):
+            lines = self.lines()
+            for line in lines:
+                if line.done >= line.total and line.name not in self._told:
+                    self._told.add(line.name)
+                    _print(f"{line.text()}: done")
+            active = [line.text() for line in lines if 0 < line.done < line.total]
+            elapsed = duration(time.monotonic() - self._start)
+            _print(" · ".join([self.whole(lines).text(), elapsed, *active[:3]]))
+
+
+@contextmanager
+def counting_runs(counts: Counts, totals: Mapping[str, int], cores: int) -> Iterator[None]:
+    """Show the counts on standard error while the block runs."""
+    board = Board(counts, totals, cores)
+    if err.is_terminal:
+        with Live(board, console=err, transient=True, refresh_per_second=1 / POLL_SECONDS):
+            yield
+        return
+    done = threading.Event()
+    watcher = threading.Thread(target=board.watch, args=(done,), name="berth progress", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _print(line: str) -> None:
+    err.print(line, style="dim", markup=False, soft_wrap=True)

@@ -1,0 +1,106 @@
+"""What came out of an experiment: its claims beside the paper's, and its figure."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from berth.experiments.experiment import Claim, Experiment, Setting, Verdict
+from berth.experiments.framework.choice import Chosen
+from berth.experiments.framework.journal import Entry
+from berth.experiments.framework.state import State
+from berth.experiments.framework.style import FORMS, blank_figure, figure_file, figure_style
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An experiment with what is shown of it.
+
+    Attributes:
+        experiment: the experiment.
+        about: what it is about, in a few sentences.
+        runs: how many runs there are.
+        failed: the runs that failed.
+        seconds: what all runs took, added up.
+        current: whether its rows were made by the code that judges them.
+        claims: the paper's claims and what became of them.
+        caption: of the figure.
+        figures: the figure's files by their ending, svg and png.
+        mistake: what kept it from being judged or drawn; None: nothing.
+    """
+
+    experiment: Experiment
+    about: str
+    runs: int
+    failed: Sequence[Entry]
+    seconds: float
+    current: bool
+    claims: Sequence[Claim] = ()
+    caption: str = ""
+    figures: dict[str, bytes] = field(default_factory=dict)
+    mistake: str | None = None
+
+    def count(self, verdict: Verdict) -> int:
+        """How many claims ended so."""
+        return sum(claim.verdict is verdict for claim in self.claims)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all runs succeeded, and were judged and drawn."""
+        return not self.failed and self.mistake is None
+
+
+def outcome_of(state: State, setting: Setting, table: pd.DataFrame) -> Outcome:
+    """Judge and draw a table; what goes wrong in that is said, and stops nothing else."""
+    outcome = Outcome(
+        state.chosen.experiment,
+        about(state.chosen),
+        len(state.runs),
+        list(state.failed),
+        state.seconds,
+        state.current,
+    )
+    if table.empty:
+        return replace(outcome, mistake="no run succeeded: there is nothing to judge or to draw")
+    experiment = outcome.experiment
+    try:
+        claims = [_with_failures(claim, outcome) for claim in experiment.claims(table.copy(), setting)]
+        outcome = replace(outcome, claims=claims)
+        with figure_style():
+            figure = blank_figure()
+            caption = experiment.draw(table.copy(), figure, setting)
+            figures = {form: figure_file(figure, form) for form in FORMS}
+        return replace(outcome, caption=caption, figures=figures)
+    except Exception as error:  # a mistake in one experiment must not hide the others
+        return replace(outcome, mistake=_told(error))
+
+
+def about(chosen: Chosen) -> str:
+    """What the docstring of its module says, in one paragraph."""
+    text = inspect.getdoc(sys.modules[chosen.module]) or chosen.experiment.title
+    return " ".join(text.split())
+
+
+def failures_told(outcome: Outcome) -> str:
+    """How many runs failed and why, in a sentence: '17 of 1,000 runs failed: ...'."""
+    reasons = dict.fromkeys(entry["error"].splitlines()[0] for entry in outcome.failed)
+    shown = "; ".join(list(reasons)[:3]) + ("; ..." if len(reasons) > 3 else "")
+    return f"{len(outcome.failed):,} of {outcome.runs:,} runs failed: {shown}"
+
+
+def _with_failures(claim: Claim, outcome: Outcome) -> Claim:
+    if not outcome.failed:
+        return claim
+    note = f"{len(outcome.failed):,} of {outcome.runs:,} runs failed and are not in the value."
+    return replace(claim, reason=f"{note} {claim.reason}")
+
+
+def _told(error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    line = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"{line} ({place.filename.rpartition('/')[2]}, line {place.lineno})"

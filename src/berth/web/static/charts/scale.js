@@ -1,0 +1,26 @@
+/** Axes: round numbers for ticks, and values to places. */
+
+/** About `count` round numbers that cover a range. */
+export function ticks(low, high, count = 5) {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough * 0.999);
+  const result = [];
+  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-9; value += step) result.push(Math.abs(value) < step * 1e-9 ? 0 : value);
+  return result;
+}
+
+/** A linear scale with a little room at both ends; of equal values a range around them. */
+export function scale(values, from, to, {zero = false, room = 0.06} = {}) {
+  const known = values.filter(Number.isFinite);
+  let low = known.length ? Math.min(...known) : 0;
+  let high = known.length ? Math.max(...known) : 1;
+  if (zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
+  if (high - low <= Math.abs(high) * 1e-9) [low, high] = [low - Math.max(1, Math.abs(low)) * 0.1, high + Math.max(1, Math.abs(high)) * 0.1];
+  const margin = (high - low) * room;
+  if (!(zero && low === 0)) low -= margin;
+  high += margin;
+  const place = (value) => from + ((value - low) / (high - low)) * (to - from);
+  return {low, high, place};
+}

@@ -47,7 +47,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             help="Experiments: X3.1, or a paper by number (003) or system (mopa). Default: all.",
-            metavar="[EXPERIMENT]...",
+            metavar="EXPERIMENT",
             show_default=False,
         ),
     ] = None,
@@ -57,7 +57,7 @@ def reproduce(
     folder: Annotated[
         Path, typer.Option("--out", help="The folder for tables, figures and report.html.", metavar="DIR")
     ] = Path("reproduction"),
-    seed: Annotated[int, typer.Option(help="Every random choice follows from it.", metavar="N", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Every random choice follows from it.", metavar="N")] = 0,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -84,7 +84,7 @@ def reproduce(
     from berth.experiments.framework.stored import Stored
 
     chosen = chosen_from(experiments or [])
-    setting = Setting(quick, seed, _data_folder(data))
+    setting = Setting(quick, _checked_seed(seed), _data_folder(data))
     if show_list:
         print_experiments(chosen, setting, as_json)
         return
@@ -102,6 +102,12 @@ def reproduce(
     tell_results(ours, sorted(names & set(shown.not_run)), folder)
     if not all(outcome.whole for outcome in ours):
         raise typer.Exit(FAILED)
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise BadInput([f"--seed {seed}: expected a whole number from 0 to {2**63 - 1}"])
+    return seed
 
 
 def _data_folder(data: Path | None) -> Path | None:

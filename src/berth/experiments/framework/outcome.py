@@ -97,7 +97,7 @@ def _with_failures(claim: Claim, outcome: Outcome) -> Claim:
     if not outcome.failed:
         return claim
     note = f"{len(outcome.failed):,} of {outcome.runs:,} runs failed and are not in the value."
-    return replace(claim, reason=f"{note} {claim.reason}")
+    return replace(claim, reason=f"{claim.reason.rstrip('.')}. {note}")
 
 
 def _told(error: Exception) -> str:

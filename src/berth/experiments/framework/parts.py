@@ -51,11 +51,15 @@ def facts(items: Iterable[tuple[str, str]]) -> Html:
     return element("dl", *pairs, class_="facts")
 
 
-def badge(verdict: Verdict) -> Html:
-    """A verdict in a colour and in words."""
-    return element(
-        "span", f"{SIGNS[verdict]} {verdict.value}", class_=f"verdict {verdict.value.replace(' ', '-')}"
-    )
+def badge(verdict: Verdict, count: int | None = None) -> Html:
+    """A verdict in a colour and in words, or how many of them there are."""
+    sign = SIGNS[verdict] if count is None else f"{count:,}"
+    return element("span", f"{sign} {verdict.value}", class_=f"verdict {verdict.value.replace(' ', '-')}")
+
+
+def badges(counts: Iterable[tuple[Verdict, int]]) -> Html:
+    """How many of each verdict there are, without those that there are none of."""
+    return Html(" ".join(badge(verdict, count) for verdict, count in counts if count))
 
 
 def picture(figures: dict[str, bytes], about: str) -> Html:

@@ -12,6 +12,13 @@ import berth
 from berth.experiments.experiment import Setting
 from berth.spark.machine import processors
 
+NETWORKS = {
+    "planetlab_490": "PlanetLab",
+    "skyplane_69": "cloud regions",
+    "fit_iot_283": "an IoT test-bed",
+    "topology_zoo": "Internet providers",
+}
+"""The folders of measured networks, and what they are."""
 LIBRARIES = {"Spark": "pyspark", "OR-tools": "ortools", "numpy": "numpy", "numba": "numba", "scipy": "scipy"}
 
 
@@ -26,7 +33,7 @@ class Provenance:
         setting: the setting.
         versions: what it ran on, by name.
         processor: the processors' kind and number.
-        networks: the folders of measured data; none: all networks are synthetic.
+        networks: the measured networks that are there; none: all are synthetic.
     """
 
     made: str
@@ -53,15 +60,15 @@ def provenance_of(setting: Setting, command: str, options: str) -> Provenance:
         setting,
         versions,
         f"{processors()} x {_processor()}",
-        measured_folders(setting.data),
+        measured_networks(setting.data),
     )
 
 
-def measured_folders(data: Path | None) -> tuple[str, ...]:
-    """The folders of data that are there."""
+def measured_networks(data: Path | None) -> tuple[str, ...]:
+    """The measured networks that are there."""
     if data is None:
         return ()
-    return tuple(sorted(folder.name for folder in data.iterdir() if folder.is_dir()))
+    return tuple(f"{name} ({folder})" for folder, name in NETWORKS.items() if (data / folder).is_dir())
 
 
 def _processor() -> str:

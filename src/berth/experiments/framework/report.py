@@ -9,7 +9,7 @@ from berth.drawing.amounts import duration
 from berth.experiments.experiment import Verdict
 from berth.experiments.framework.outcome import Outcome, failures_told
 from berth.experiments.framework.page_style import STYLE
-from berth.experiments.framework.parts import Html, badge, element, facts, picture, table
+from berth.experiments.framework.parts import Html, badge, badges, element, facts, picture, table
 from berth.experiments.framework.provenance import Provenance
 
 MOST_FAILURES = 20
@@ -58,9 +58,9 @@ def report(outcomes: Sequence[Outcome], not_run: Sequence[str], provenance: Prov
 def _head(outcomes: Sequence[Outcome], provenance: Provenance) -> Html:
     setting = provenance.setting
     networks = (
-        f"measured, from {', '.join(provenance.networks)}; each caption says what it used"
+        f"measured ones are there: {', '.join(provenance.networks)}; each caption says what was used"
         if provenance.networks
-        else "synthetic: no folder of measured ones was given (--data, or BERTH_DATA)"
+        else "synthetic: no measured ones were given (--data, or the variable BERTH_DATA)"
     )
     claims = sum(len(outcome.claims) for outcome in outcomes)
     counts = [
@@ -73,8 +73,8 @@ def _head(outcomes: Sequence[Outcome], provenance: Provenance) -> Html:
     ]
     if setting.quick:
         note = (
-            "This is a quick run: a small part of the papers' runs, to see that everything works. "
-            "Means scatter more, and rare events may be missing. Without --quick the papers' numbers of runs are done."
+            "This is a quick run: a small part of the papers' runs, to see that everything works. Means "
+            "scatter more, and rare events may be missing. Without --quick all runs of the papers are done."
         )
         parts.append(element("p", note, class_="notice"))
     parts.append(
@@ -99,18 +99,19 @@ def _summary(outcomes: Sequence[Outcome], not_run: Sequence[str], provenance: Pr
         (
             element("a", outcome.experiment.name, href=f"#{outcome.experiment.name}"),
             outcome.experiment.title,
-            *(str(outcome.count(verdict)) for verdict in Verdict),
-            f"{outcome.runs:,}",
-            f"{len(outcome.failed):,}",
+            badges((verdict, outcome.count(verdict)) for verdict in Verdict),
+            f"{outcome.runs:,}" + (f", {len(outcome.failed):,} failed" if outcome.failed else ""),
+            duration(outcome.seconds),
         )
         for outcome in outcomes
     ]
-    columns = ("experiment", "what it shows", *(verdict.value for verdict in Verdict), "runs", "failed")
-    parts = [element("h2", "Summary"), table(columns, rows, numbers=range(2, 7))]
+    columns = ("experiment", "what it shows", "claims", "runs", "work")
+    parts = [element("h2", "Summary"), table(columns, rows, numbers=(3, 4))]
     if not_run:
-        missing = [element("p", f"Not run in this setting: {', '.join(not_run)}. They are added by:")]
-        missing.append(element("code", provenance.command_for(" ".join(not_run)), class_="command"))
-        parts += missing
+        parts += [
+            element("p", f"Not run in this setting: {', '.join(not_run)}. They are added by:"),
+            element("code", provenance.command_for(" ".join(not_run)), class_="command"),
+        ]
     return element("section", *parts, id="summary")
 
 
@@ -132,7 +133,7 @@ def _section(outcome: Outcome, provenance: Provenance) -> Html:
     parts.append(_figure(outcome, provenance))
     if outcome.claims:
         parts += [element("h3", "The paper's claims, and ours"), _claims(outcome)]
-    parts += _runs(outcome)
+    parts += [*_runs(outcome), element("p", element("a", "Summary", href="#summary"), class_="small")]
     return element("section", *parts, id=experiment.name, class_="experiment")
 
 

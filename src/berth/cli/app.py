@@ -22,6 +22,7 @@ from berth.cli import (
     run,
     sample_telemetry,
     schema,
+    serve,
     show,
     simulate,
     solve,
@@ -43,6 +44,7 @@ for command in (solve, evaluate, explain, compare, diff, show, policies, schema,
 for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch, simulate):
     command.register(app)
 reproduce.register(app)
+serve.register(app)
 
 
 def _print_version(wanted: bool) -> None:

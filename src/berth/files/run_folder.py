@@ -1,7 +1,7 @@
 """What a run and whoever looks at it tell each other through the run's folder.
 
-`now.json`: how the run is at this moment. `proposal.json`: a move that waits for an answer. `decision.json`: the
-answer. Each is written whole or not at all.
+`now.json`: how the run is at this moment. `proposal.json`: a move that waits for an answer. `decision.json`:
+the answer. Each is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ def write_now(folder: Path, figures: Mapping[str, Any]) -> None:
 
 
 def read_json(file: Path) -> dict[str, Any] | None:
-    """A mapping in a file; None where there is none (or none yet)."""
+    """A mapping in a file; None where there is none (or none yet). A link is none: it could lead anywhere."""
     try:
-        with file.open("rb") as stream:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
             found = json.loads(stream.read(LARGEST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None

@@ -1,0 +1,207 @@
+"""The problems of a workspace: read once, kept while they don't change."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from berth.files import document_from, problem_from
+from berth.model import BadInput, Problem
+from berth.web.errors import unprocessable
+from berth.web.mistakes import Mistake, located, mistakes_from
+from berth.web.names import PROBLEM_ENDS, new_name, plain_name
+from berth.web.workspace import Content, Entry, Signature, Workspace, says_problem, signature, time_text
+
+WHAT = "problem"
+MOST_KEPT = 24
+"""Problems that are kept ready."""
+MOST_VALUES = 4_000_000
+"""In a file, aliases followed: a matrix of 2,000 nodes."""
+DEEPEST_VALUE = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a text says: a problem, or mistakes."""
+
+    document: Any
+    problem: Problem | None
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def ready(self) -> Problem:
+        """The problem.
+
+        Raises:
+            Refused: there are mistakes.
+        """
+        if self.problem is None:
+            raise unprocessable(self.mistakes)
+        return self.problem
+
+    def summary(self) -> dict[str, Any]:
+        """What lists say of it; null for what can't be known."""
+        problem = self.problem
+        name = self.document.get("name") if isinstance(self.document, dict) else None
+        return {
+            "name": problem.name if problem is not None else name if isinstance(name, str) else None,
+            "nodes": None if problem is None else len(problem.network.nodes),
+            "applications": None if problem is None else len(problem.applications),
+            "operators": None if problem is None else len(problem.instances.operators),
+            "instances": None if problem is None else len(problem.instances),
+            "objective": None if problem is None else dict(problem.objective),
+        }
+
+
+class Problems:
+    """Problem files by id."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
+        self._entries: dict[str, tuple[Signature, dict[str, Any]]] = {}
+
+    def list(self) -> list[dict[str, Any]]:
+        """All problem files, by path."""
+        return [entry for entry in map(self._listed, self._workspace.files("problem")) if entry is not None]
+
+    def _listed(self, entry: Entry) -> dict[str, Any] | None:
+        try:
+            now = signature(entry.place.stat())
+            known = self._entries.get(entry.id)
+            if known is None or known[0] != now:
+                content = self._workspace.content(entry, WHAT)
+                reading = read_problem(content.data, str(entry.path))
+                listed = {**file_facts(content), "ok": reading.problem is not None, **reading.summary()}
+                known = now, listed | {"mistakes": len(reading.mistakes)}
+                self._entries[entry.id] = known
+        except OSError:  # it is gone meanwhile
+            return None
+        return known[1]
+
+    def content(self, identity: str) -> Content:
+        """A problem's file."""
+        return self._workspace.read(identity, "problem", WHAT)
+
+    def reading(self, identity: str) -> tuple[Content, Reading]:
+        """A problem's file and what it says."""
+        content = self.content(identity)
+        return content, self.reading_of(content)
+
+    def reading_of(self, content: Content) -> Reading:
+        """What a file says; read again only when it has changed."""
+        key = content.etag, content.entry.path.suffix.lower()
+        with self._lock:
+            if key not in self._readings:
+                self._readings[key] = read_problem(content.data, str(content.entry.path))
+                if len(self._readings) > MOST_KEPT:
+                    self._readings.popitem(last=False)
+            self._readings.move_to_end(key)
+            return self._readings[key]
+
+    def problem(self, identity: str) -> Problem:
+        """A problem without mistakes."""
+        return self.reading(identity)[1].ready
+
+    def document(self, identity: str) -> dict[str, Any]:
+        """All about one file."""
+        return self.document_of(self.content(identity))
+
+    def document_of(self, content: Content) -> dict[str, Any]:
+        """All about one file that was read."""
+        reading = self.reading_of(content)
+        return {
+            **file_facts(content),
+            "ok": reading.problem is not None,
+            "mistakes": [each.document() for each in reading.mistakes],
+            **reading.summary(),
+            "text": content.data.decode("utf-8", "replace"),
+            "document": reading.document,
+        }
+
+    def create(self, name: str | None, data: bytes, author: str, *, draft: bool, as_json: bool) -> Content:
+        """Store a new problem.
+
+        Raises:
+            Refused: it has mistakes, or there is a file of that name.
+        """
+        usual = "problem.json" if as_json else "problem.yaml"
+        path = PurePosixPath(usual) if name is None else new_name(name, PROBLEM_ENDS)
+        reading = self._accepted(data, str(path), draft)
+        if name is not None:
+            return self._workspace.create(path, data, author)
+        stem = PurePosixPath(plain_name(reading.summary()["name"] or "problem"))
+        return self._workspace.create_any(stem, path.suffix, data, author)
+
+    def replace(self, identity: str, wanted: str | None, data: bytes, author: str, *, draft: bool) -> Content:
+        """Store a problem anew, if nobody has changed it meanwhile."""
+        content = self._workspace.unchanged(identity, "problem", WHAT, wanted)
+        self._accepted(data, str(content.entry.path), draft)
+        return self._workspace.replace(identity, "problem", WHAT, wanted, data, author)
+
+    def delete(self, identity: str, wanted: str | None) -> None:
+        """Take a problem away, if nobody has changed it meanwhile."""
+        self._workspace.delete(identity, "problem", WHAT, wanted)
+
+    def named(self, name: str) -> Iterator[str]:
+        """The ids of the problems of that name."""
+        return (entry["id"] for entry in self.list() if entry["name"] == name)
+
+    def _accepted(self, data: bytes, file: str, draft: bool) -> Reading:
+        reading = read_problem(data, file)
+        if reading.problem is None and not draft:
+            raise unprocessable(reading.mistakes)
+        if not says_problem(data):
+            raise unprocessable([Mistake("format", "is needed, before anything else: format: berth/v1")])
+        return reading
+
+
+def read_problem(data: bytes, file: str) -> Reading:
+    """What the content of a problem file says; `file` is its name, whose end says what it is written in."""
+    document = None
+    try:
+        document = document_from(data, file)
+        _check_size(document)
+        return Reading(document, problem_from(document), ())
+    except BadInput as error:
+        text = data.decode("utf-8", "replace") if document is not None else ""
+        return Reading(document, None, tuple(located(mistakes_from(error, file), text)))
+
+
+def _check_size(document: Any) -> None:
+    """Refuse what aliases or nesting make too large to be looked at."""
+    sizes: dict[int, int] = {}
+    stack: list[tuple[Any, bool, int]] = [(document, False, 1)]
+    while stack:
+        value, done, depth = stack.pop()
+        if not isinstance(value, dict | list) or id(value) in sizes:
+            continue
+        parts = value.values() if isinstance(value, dict) else value
+        if done:
+            sizes[id(value)] = 1 + sum(
+                sizes.get(id(part), 1) if isinstance(part, dict | list) else 1 for part in parts
+            )
+            if sizes[id(value)] > MOST_VALUES:
+                raise BadInput([f"more than {MOST_VALUES} values"])
+            continue
+        if depth > DEEPEST_VALUE:
+            raise BadInput([f"nested more than {DEEPEST_VALUE} deep"])
+        stack.append((value, True, depth))
+        stack += [(part, False, depth + 1) for part in parts if isinstance(part, dict | list)]
+
+
+def file_facts(content: Content) -> dict[str, Any]:
+    """What can be said of any file."""
+    entry = content.entry
+    return {
+        "id": entry.id,
+        "path": str(entry.path),
+        "etag": content.etag,
+        "modified": time_text(content.modified),
+        "bytes": len(content.data),
+    }

@@ -88,8 +88,9 @@ $(BIN)/python -m pytest --collect-only -q -m "$(1)" >/dev/null 2>&1; \
 if [ $$? -ne 5 ]; then echo "$(BIN)/python -m pytest -m \"$(1)\""; $(BIN)/python -m pytest -m "$(1)"; fi
 endef
 
-test: setup  ## all tests: the fast ones, then those that need Spark, then those that need a browser
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not spark and not browser and not long"
+test: setup  ## all tests: the fast ones, those that compile loops, those that need Spark, those that need a browser
+	$(BIN)/python -m pytest -n auto -m "not compiled and not spark and not browser and not long"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "compiled and not spark and not browser and not long"
 	@$(call pytest_marked,spark and not long)
 	@$(MAKE) --no-print-directory chromium
 	@$(call pytest_marked,browser and not spark and not long)

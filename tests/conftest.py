@@ -23,7 +23,7 @@ SETTINGS = {
 
 COMPILED = {
     "many": r"policies/(many|forest)|test_many|test_forest|experiments/many",
-    "two-stage": r"mips|two_stage|heron|ffd|best_fit|packing|filling_cluster|the_cluster_that_fills|experiments/mips",
+    "two-stage": r"mips|two_stage|heron|ffd|best_fit|packing|filling_cluster|the_cluster_that_fills",
     "bounded": r"latency_bound|test_candidates",
     "search": r"local_search|test_search|test_auto",
     "simulate": r"/simulate/|experiments/odp",

@@ -1,10 +1,11 @@
 /** Horizontal bars with their values written beside them; the best one is said, not only coloured. */
 
 import {h, s} from "../lib/dom.js";
+import {chartWidth} from "./frame.js";
 
 /** @param {{title: string, bars: {name: string, value: number, text: string, best: boolean}[]}} what */
 export function barChart({title, bars}) {
-  const [row, width, names] = [26, 420, 150];
+  const [row, width, names] = [26, chartWidth(420), 140];
   const most = Math.max(...bars.map((bar) => Math.abs(bar.value)), 1e-12);
   const svg = s("svg", {class: "chart", viewBox: `0 0 ${width} ${bars.length * row + 4}`, role: "img",
     "aria-label": `${title}: ${bars.map((bar) => `${bar.name} ${bar.text}`).join(", ")}`});

@@ -5,6 +5,11 @@ import {ticks} from "./scale.js";
 
 export const MARGIN = {left: 66, right: 14, top: 26, bottom: 44};
 
+/** How wide a chart is drawn: on a phone narrower, so that its letters stay legible. */
+export function chartWidth(most) {
+  return Math.max(270, Math.min(most, document.getElementById("main").clientWidth - 60));
+}
+
 /**
  * @param {{width: number, height: number, x: any, y: any, xTitle: string, yTitle: string, xText: Function, yText: Function, label: string}} what
  * @returns {SVGElement} with the axes in it

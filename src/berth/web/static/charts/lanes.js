@@ -2,9 +2,10 @@
 
 import {h, s} from "../lib/dom.js";
 import {textColour} from "../lib/palette.js";
+import {chartWidth} from "./frame.js";
 import {ticks} from "./scale.js";
 
-const [ROW, NAMES, WIDTH, FOOT] = [26, 150, 900, 30];
+const [ROW, FOOT] = [26, 30];
 const MOST = 40;
 
 /**
@@ -12,22 +13,24 @@ const MOST = 40;
  *   colourOf: (node: string) => string, xText: Function}} what
  */
 export function laneChart({plans, end, marks, colourOf, xText}) {
+  const width = chartWidth(900);
+  const margin = Math.min(150, width / 4);
   const names = [...new Set(plans.flatMap((plan) => Object.keys(plan.assignment)))];
   const shown = names.slice(0, MOST);
   const start = plans[0]?.x ?? 0;
   const span = Math.max(end - start, 1e-9);
-  const place = (x) => NAMES + ((x - start) / span) * (WIDTH - NAMES - 8);
+  const place = (x) => margin + ((x - start) / span) * (width - margin - 8);
   const height = shown.length * ROW + FOOT + 18;
-  const svg = s("svg", {class: "chart", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": `Where every operator was: ${shown.map((name) => `${name} on ${stays(plans, name, end).map((stay) => stay.node).join(", then ")}`).join("; ")}`});
+  const svg = s("svg", {class: "chart wide", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Where every operator was: ${shown.map((name) => `${name} on ${stays(plans, name, end).map((stay) => stay.node).join(", then ")}`).join("; ")}`});
   shown.forEach((name, index) => {
     const top = 18 + index * ROW;
-    svg.append(s("text", {x: 0, y: top + 16}, cut(name.split("/").at(-1), 20)));
+    svg.append(s("text", {x: 0, y: top + 16}, cut(name.split("/").at(-1), Math.floor(margin / 7))));
     for (const stay of stays(plans, name, end)) {
-      const [left, width] = [place(stay.from), Math.max(1, place(stay.to) - place(stay.from) - 1)];
-      const block = s("rect", {x: left, y: top, width, height: ROW - 5, rx: 3}, s("title", {}, `${name} on ${stay.node}`));
+      const [left, length] = [place(stay.from), Math.max(1, place(stay.to) - place(stay.from) - 1)];
+      const block = s("rect", {x: left, y: top, width: length, height: ROW - 5, rx: 3}, s("title", {}, `${name} on ${stay.node}`));
       block.style.fill = colourOf(stay.node);
       svg.append(block);
-      if (width > stay.node.length * 7 + 8) {
+      if (length > stay.node.length * 7 + 8) {
         const label = s("text", {x: left + 5, y: top + 15}, stay.node);
         label.style.fill = textColour(colourOf(stay.node));
         svg.append(label);

@@ -1,7 +1,7 @@
 /** Plans as points over two metrics, with the Pareto front: the plans that no other beats in both. */
 
 import {s} from "../lib/dom.js";
-import {frame, MARGIN} from "./frame.js";
+import {chartWidth, frame, MARGIN} from "./frame.js";
 import {scale} from "./scale.js";
 
 /** Which points no other beats: at least as good in both and better in one. */
@@ -15,7 +15,7 @@ export function paretoFront(points, xMaximise, yMaximise) {
 }
 
 /** @param {{points: {x, y, name, broken}[], xTitle, yTitle, xText, yText, xMaximise, yMaximise}} what */
-export function scatterChart({points, xTitle, yTitle, xText, yText, xMaximise, yMaximise, width = 640, height = 330}) {
+export function scatterChart({points, xTitle, yTitle, xText, yText, xMaximise, yMaximise, width = chartWidth(640), height = 330}) {
   const x = scale(points.map((point) => point.x), MARGIN.left, width - MARGIN.right - 40, {room: 0.1});
   const y = scale(points.map((point) => point.y), height - MARGIN.bottom, MARGIN.top, {room: 0.1});
   const front = paretoFront(points.filter((point) => !point.broken), xMaximise, yMaximise).sort((one, other) => one.x - other.x || one.y - other.y);

@@ -1,7 +1,7 @@
 /** The metrics with their labels, units and directions, as the server knows them; and values in words. */
 
 import {get} from "./api.js";
-import {byteRate, bytes, milliseconds, percent, plain, quantity, signed} from "./format.js";
+import {byteRate, bytes, milliseconds, plain, quantity, signed} from "./format.js";
 
 let catalogue = null;
 
@@ -23,7 +23,7 @@ export function metricText(metric, value) {
     case "ms": return milliseconds(value);
     case "bytes/s": case "B/s": return byteRate(value);
     case "bytes": case "B": return bytes(value);
-    case "share": return percent(value);
+    case "share": return `${plain(Math.floor(value * 1e4 + 1e-6) / 100)} %`;
     case "": case undefined: return quantity(value);
     default: return `${quantity(value)} ${metric.unit}`;
   }

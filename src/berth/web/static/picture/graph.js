@@ -14,10 +14,10 @@ import {hideTooltip, showTooltip} from "./tooltip.js";
 import {zoomButtons} from "./zoom-buttons.js";
 
 const BOX = {width: 128, height: 42};
-const COLUMN = 190;
+const COLUMN = 166;
 const ROW = 62;
 const HEAD = 30;
-const CLOSEST = 1.25;
+const CLOSEST = 1.15;
 
 export class GraphPicture {
   /** @param {{onOperator?: (operator: any) => void, onGrab?: (operator: any, event: PointerEvent) => void}} on */

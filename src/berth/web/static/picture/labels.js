@@ -7,10 +7,10 @@ const SIDES = [[1, 0], [-1, 0], [0, 1], [0, -1]];
  *   `room`: how far from the point a label starts; `weight`: heavier ones come first
  * @param {{width: number, height: number}} sheet
  * @param {number} most
+ * @param {number[][]} taken boxes that no label may cover, such as the nodes
  * @returns {{item: any, left: number, top: number}[]}
  */
-export function arranged(wanted, sheet, most) {
-  const taken = [];
+export function arranged(wanted, sheet, most, taken = []) {
   const placed = [];
   for (const item of [...wanted].sort((one, other) => other.weight - one.weight)) {
     if (placed.length >= most) break;

@@ -42,9 +42,10 @@ export function thinPaths(scene) {
   return paths;
 }
 
-/** How far a node reaches on the screen; it grows a little with the zoom. */
+/** How far a node reaches on the screen: it grows a little with the zoom, and leaves its neighbours to be seen. */
 export function screenRadius(node, camera) {
-  return node.radius * Math.min(1.8, Math.max(0.7, (camera.scale / camera.fitted) ** 0.35));
+  const wanted = node.radius * Math.min(1.8, Math.max(0.7, (camera.scale / camera.fitted) ** 0.35));
+  return Math.max(4.5, Math.min(wanted, 0.62 * node.nearest * camera.scale));
 }
 
 function inWorld(context, camera, draw) {
@@ -172,6 +173,16 @@ function ring(context, x, y, radius, share, colours) {
   context.stroke();
 }
 
+/** Where the nodes are, as boxes: labels keep off them while there are few enough to look. */
+function discs(scene, camera, points) {
+  if (scene.nodes.length > 150) return [];
+  return scene.nodes.map((node) => {
+    const reach = screenRadius(node, camera) - 1;
+    const {x, y} = points[node.index];
+    return [x - reach, y - reach, x + reach, y + reach];
+  });
+}
+
 const widths = new Map();
 
 function textWidth(context, text, font) {
@@ -198,7 +209,7 @@ function paintLabels(context, {scene, camera, load, chosen, target, width, heigh
   });
   context.lineJoin = "round";
   context.textBaseline = "top";
-  for (const {item, left, top} of arranged(wanted, {width, height}, MOST_LABELS)) {
+  for (const {item, left, top} of arranged(wanted, {width, height}, MOST_LABELS, discs(scene, camera, points))) {
     written(context, item.node.name, left, top, NAME_FONT, colours.ink, colours.card);
     if (item.second) written(context, item.second, left, top + 14, SMALL_FONT, colours.soft, colours.card);
   }

@@ -57,7 +57,7 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
   const note = scene.links_shown < scene.links_all
     ? `${scene.links_shown.toLocaleString("en")} of ${scene.links_all.toLocaleString("en")} links are drawn, those to the nearest nodes.` : null;
   const element = h("div", {class: "stack"},
-    h("div", {class: "pictures"},
+    h("div", {class: `pictures${longest(scene) > 6 ? " long" : ""}`},
       h("figure", {}, h("figcaption", {}, "Network", h("span", {class: "quiet fine"}, ` — ${layoutText(scene)}`)), map.element),
       h("figure", {}, h("figcaption", {}, "Application", scene.applications.length > 1 ? "s" : "", h("span", {class: "quiet fine"}, slowest())), graph.element)),
     mapLegend(judgement !== null),
@@ -78,4 +78,8 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
 function layoutText(scene) {
   if (scene.geographic) return "where the nodes are on Earth";
   return scene.layout === "circle" ? "nodes in a circle; their delays are not drawn" : "the farther apart, the longer the delay";
+}
+
+function longest(scene) {
+  return Math.max(...scene.applications.map((application) => application.width));
 }

@@ -15,11 +15,12 @@ export function sceneOf(view) {
     : {x: node.x * WORLD, y: node.y * WORLD})));
   const amounts = view.nodes.map((node) => node.capacity.cpu ?? node.speed ?? 1);
   const most = Math.max(...amounts, 1e-9);
+  const nearest = nearestOthers(places);
   const nodes = view.nodes.map((node, index) => ({
     ...node,
     index,
     ...places[index],
-    longitudeLatitude: view.geographic,
+    nearest: nearest[index],
     colour: nodeColour(index),
     // The area stands for the capacity, but the smallest must still be seen.
     radius: node.hosts ? 5 + 9 * Math.sqrt(amounts[index] / most) : 4,
@@ -65,6 +66,19 @@ function spread(places) {
     });
   }
   return result;
+}
+
+/** How far each point is from the nearest other one. */
+function nearestOthers(points) {
+  const least = new Float64Array(points.length).fill(Infinity);
+  for (let one = 0; one < points.length; one += 1) {
+    for (let other = 0; other < one; other += 1) {
+      const distance = Math.hypot(points[one].x - points[other].x, points[one].y - points[other].y);
+      if (distance < least[one]) least[one] = distance;
+      if (distance < least[other]) least[other] = distance;
+    }
+  }
+  return least;
 }
 
 function boxOf(points) {

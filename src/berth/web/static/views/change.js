@@ -42,7 +42,7 @@ export async function changeView({main, id, plan: planId, current}) {
   let saved = true;
   const past = [];
   const told = h("div", {});
-  const tiles = h("dl", {class: "tiles"});
+  const tiles = h("dl", {class: "tiles", tabindex: "0", "aria-label": "Metrics of the changed plan"});
   const broken = h("div", {"aria-live": "polite"});
   const list = h("div", {class: "scroll operators-list", tabindex: "0", role: "region", "aria-label": "Operators and their nodes"});
   const hint = h("p", {class: "quiet"});
@@ -59,7 +59,7 @@ export async function changeView({main, id, plan: planId, current}) {
       return true;
     },
   });
-  fill(body, told, h("section", {"aria-label": "Metrics of the changed plan"}, tiles), broken, hint, panel.element,
+  fill(body, told, h("section", {class: "strip", "aria-label": "Metrics of the changed plan"}, tiles), h("div", {class: "verdict"}, broken, hint), h("div", {class: "changing"}, panel.element),
     h("section", {class: "card"}, h("h2", {}, "Operators"), list));
   guardLeaving(() => !saved);
 
@@ -135,11 +135,11 @@ export async function changeView({main, id, plan: planId, current}) {
 
   function showFigures() {
     const said = [];
-    fill(tiles, metrics.filter((metric) => now.metrics[metric.key] !== undefined || first.metrics[metric.key] !== undefined).map((metric) => {
+    fill(tiles, goalFirst(metrics, scene.objective).filter((metric) => now.metrics[metric.key] !== undefined || first.metrics[metric.key] !== undefined).map((metric) => {
       const change = difference(metric, first.metrics[metric.key], now.metrics[metric.key]);
       if (change) said.push(`${metric.label} ${change.text}, ${change.better ? "better" : "worse"}`);
       return h("div", {class: "tile"}, h("dt", {}, metric.label), h("dd", {}, metricText(metric, now.metrics[metric.key]),
-        h("span", {class: `delta ${change ? (change.better ? "better" : "worse") : "quiet"}`}, change ? `${change.text} ${change.better ? "▲ better" : "▼ worse"}` : "as before")));
+        h("span", {class: `delta ${change ? (change.better ? "better" : "worse") : "quiet"}`}, change ? `${change.text} ${change.better ? "better" : "worse"}` : "")));
     }));
     fill(broken, now.violations.length
       ? h("div", {class: "notice bad"}, h("p", {}, h("strong", {}, `✕ Breaks ${counted(now.violations.length, "constraint")}`)), h("ul", {}, now.violations.slice(0, 10).map((line) => h("li", {}, line))))
@@ -200,4 +200,9 @@ export async function changeView({main, id, plan: planId, current}) {
     asked?.abort();
     panel.destroy();
   };
+}
+
+/** What the problem minimises comes first. */
+function goalFirst(metrics, objective) {
+  return [...metrics].sort((one, other) => Boolean(objective?.[other.name]) - Boolean(objective?.[one.name]));
 }

@@ -8,7 +8,7 @@ export function page(main, {title, crumbs = [], actions = null, tabs = null, lab
   document.title = `${label} · berth`;
   const body = h("div", {class: "stack"});
   fill(main,
-    crumbs.length ? h("nav", {class: "crumbs", "aria-label": "Where you are"}, crumbs.map(([text, link]) => [h("a", {href: link}, text), " / "])) : null,
+    crumbs.length ? h("nav", {class: "crumbs", "aria-label": "Where you are"}, crumbs.map(([text, link], index) => [index ? " / " : "", h("a", {href: link}, text)])) : null,
     h("div", {class: "row apart head"}, h("h1", {}, title), actions),
     tabs,
     body);

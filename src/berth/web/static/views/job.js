@@ -18,7 +18,7 @@ export async function jobView({main, job: id, current}) {
   let job, metrics, problem;
   try {
     [job, metrics] = await Promise.all([get(path("jobs", id)), metricList()]);
-    problem = await get(path("problems", job.problem)).catch(() => null);
+    problem = (await get("problems")).find((one) => one.id === job.problem);
   } catch (error) {
     fill(body, failure(error, h("a", {class: "button", href: "#/jobs"}, "All jobs")));
     return undefined;

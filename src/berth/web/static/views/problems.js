@@ -63,11 +63,11 @@ function filled(problems, metrics, remove) {
 function examplesSection(examples, empty, copy) {
   const cards = h("ul", {class: "cards"}, examples.map((example) => h("li", {class: "card"},
     h("h3", {}, example.title),
-    h("p", {class: "quiet fine"}, example.about),
+    h("p", {class: "quiet fine about", title: example.about}, example.about),
     h("div", {class: "row apart"},
       h("span", {class: "quiet fine"}, `${counted(example.nodes, "node")}, ${counted(example.operators, "operator")}`),
       h("button", {type: "button", class: `small${empty ? " primary" : ""}`, "aria-label": `Open the example ${example.title}`, onclick: () => copy(example.name)}, "Open")))));
-  if (!empty) return h("section", {class: "examples"}, h("h2", {}, "Examples"), cards);
+  if (!empty) return h("details", {class: "examples"}, h("summary", {}, "Examples"), cards);
   return h("section", {class: "examples"},
     h("div", {class: "drop"},
       h("p", {}, h("strong", {}, "berth finds on which machine each operator of a streaming application should run.")),

@@ -2,7 +2,6 @@
 
 import {get, path, post} from "../lib/api.js";
 import {fill, freshId, h} from "../lib/dom.js";
-import {plain} from "../lib/format.js";
 import {goalText, metricList} from "../lib/metrics.js";
 import {failure, waiting} from "../lib/notices.js";
 import {address, go, show} from "../lib/router.js";
@@ -11,25 +10,25 @@ import {requirementFields} from "./requirements.js";
 import {weightSliders} from "./weights.js";
 
 export async function solveView({main, id, current}) {
-  const body = problemPage(main, id, "Solve");
+  const formId = freshId("solve");
+  const button = h("button", {type: "submit", class: "primary", form: formId, disabled: true}, "Start");
+  const body = problemPage(main, id, "Solve", {actions: button});
   fill(body, waiting());
-  let problem, view, policies, metrics, plans, version;
+  let view, policies, metrics, plans, version;
   try {
-    [problem, policies, metrics, plans, version] = await Promise.all([
-      get(path("problems", id)), get("policies"), metricList(), get(`plans?problem=${encodeURIComponent(id)}`), get("version")]);
-    if (problem.ok) view = await get(`${path("problems", id)}/view`);
+    [view, policies, metrics, plans, version] = await Promise.all([
+      get(`${path("problems", id)}/view`), get("policies"), metricList(), get(`plans?problem=${encodeURIComponent(id)}`), get("version")]);
   } catch (error) {
-    fill(body, failure(error, h("button", {type: "button", onclick: () => show()}, "Try again")));
+    if (!current()) return;
+    fill(body, failure(error, error.status === 422
+      ? h("a", {class: "button primary", href: address("problems", id, "edit")}, "Mend them in the editor")
+      : h("button", {type: "button", onclick: () => show()}, "Try again")));
     return;
   }
   if (!current()) return;
-  if (!problem.ok) {
-    fill(body, failure({title: "This problem has mistakes.", message: "", mistakes: problem.mistakes}, h("a", {class: "button primary", href: address("problems", id, "edit")}, "Mend them in the editor")));
-    return;
-  }
 
   const told = h("div", {});
-  const own = problem.objective ?? {response_time: 1};
+  const own = view.objective;
   const weights = weightSliders(metrics, own);
   const requirements = requirementFields(view.applications);
   const about = h("p", {class: "quiet fine", id: freshId("about")});
@@ -39,7 +38,6 @@ export async function solveView({main, id, current}) {
   const limit = h("input", {type: "number", min: "0.1", max: version.limits?.time_limit_s ?? "", step: "any", value: "60", required: true, id: freshId("limit")});
   const seed = h("input", {type: "number", min: "0", step: "1", value: "0", required: true, id: freshId("seed")});
   const previous = select([["", "none"], ...plans.map((plan) => [plan.id, plan.path])], () => {});
-  const button = h("button", {type: "submit", class: "primary"}, "Start");
 
   function describe() {
     const chosen = policies.find((one) => one.name === policy.value);
@@ -47,7 +45,7 @@ export async function solveView({main, id, current}) {
   }
   describe();
 
-  const form = h("form", {class: "stack", onsubmit: async (event) => {
+  const form = h("form", {id: formId, class: "stack", onsubmit: async (event) => {
     event.preventDefault();
     fill(told);
     const objective = weights.value();
@@ -84,9 +82,9 @@ export async function solveView({main, id, current}) {
       h("p", {class: "quiet fine"}, `The problem's own: ${goalText(own, metrics)}. Slide others up to weigh them, too.`),
       weights.element)),
   h("section", {class: "card"}, h("h2", {}, "Requirements"),
-    h("p", {class: "quiet fine"}, "A plan must keep these. Empty: no such requirement."), requirements.element),
-  h("div", {class: "start row"}, button, h("span", {class: "quiet fine"}, `Nothing runs on your machines: this only computes a plan. Default time limit ${plain(60)} s.`)));
-  fill(body, form);
+    h("p", {class: "quiet fine"}, "A plan must keep these. Empty: no such requirement."), requirements.element));
+  fill(body, h("p", {class: "quiet"}, "Everything has a sensible value already: press Start. This only computes a plan; nothing is moved or started on your machines."), form);
+  button.disabled = false;
   button.focus({preventScroll: true});
 }
 

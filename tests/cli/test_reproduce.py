@@ -1,6 +1,7 @@
 """`berth reproduce` without Spark: names, the list, and reports of runs that are there."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -94,11 +95,28 @@ class Counted:
         return self._counts.get(experiment, Count())
 
 
+@dataclass
+class Known:
+    name: str
+    kept: int
+    total: int
+    seconds_each: float | None = None
+
+    @property
+    def runs(self) -> range:
+        return range(self.total)
+
+    @property
+    def succeeded(self) -> range:
+        return range(self.kept)
+
+
 def test_progress_in_words() -> None:
-    board = Board(Counted(a=Count(4, 1, 8.0)), {"a": 10, "b": 3, "c": 0}, cores=2)
+    whole, begun, new = Known("c", 3, 3), Known("a", 2, 12), Known("b", 0, 3)
+    board = Board(Counted(a=Count(4, 1, 8.0)), [begun, new, whole], cores=2)
     lines = board.lines()
-    assert lines == [Line("a", 4, 10, 1, 6.0), Line("b", 0, 3, 0, None)]
-    assert [line.text() for line in lines] == ["a 4 of 10 runs, 1 failed, 6 s left", "b 0 of 3 runs"]
-    assert board.whole(lines).text() == "4 of 13 runs, 1 failed"
-    board = Board(Counted(a=Count(4, 1, 8.0), b=Count(3, 0, 3.0)), {"a": 10, "b": 3}, cores=2)
-    assert board.whole(board.lines()).text() == "7 of 13 runs, 1 failed, 6 s left"
+    assert lines == [Line("a", 6, 12, 1, 6.0), Line("b", 0, 3, 0, None)]
+    assert [line.text() for line in lines] == ["a 6 of 12 runs, 1 failed, 6 s left", "b 0 of 3 runs"]
+    assert board.whole(lines).text() == "6 of 15 runs, 1 failed"
+    new.seconds_each = 2.0
+    assert board.whole(board.lines()).text() == "6 of 15 runs, 1 failed, 9 s left"

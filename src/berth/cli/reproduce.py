@@ -22,6 +22,7 @@ from berth.model import BadInput
 if TYPE_CHECKING:
     from berth.experiments.experiment import Setting
     from berth.experiments.framework.choice import Chosen
+    from berth.experiments.framework.runner import Terms
     from berth.experiments.framework.showing import Shown
     from berth.experiments.framework.state import State
     from berth.experiments.framework.stored import Stored
@@ -122,15 +123,22 @@ def _run(
     stored: Stored, chosen: list[Chosen], setting: Setting, master: str | None, configuration: list[str]
 ) -> None:
     """Do the runs that are missing; no Spark where there are none."""
+    from berth.experiments.framework.driver import do_in_driver
+    from berth.experiments.framework.identity import data_mark
+    from berth.experiments.framework.runner import Terms
     from berth.experiments.framework.state import state_of
 
     journal = stored.journal()
     states = [state_of(item, setting, journal) for item in chosen]
     tell_kept(states)
-    if not any(state.missing.runs for state in states):
-        return
+    terms = Terms(setting, data_mark(setting.data))
     try:
-        _run_on_spark(stored, states, setting, master, configuration)
+        if any(state.missing().runs for state in states):
+            _run_on_spark(stored, states, terms, master, configuration)
+        driven = [state.missing(in_driver=True) for state in states]
+        if any(item.runs for item in driven):
+            with waiting("running beside the driver") as steps:
+                do_in_driver(stored, terms, driven, steps)
     except KeyboardInterrupt:
         journal = stored.journal()
         kept = sum(len(journal.succeeded(state.name, state.identity)) for state in states)
@@ -144,21 +152,18 @@ def _run(
 
 
 def _run_on_spark(
-    stored: Stored, states: list[State], setting: Setting, master: str | None, configuration: list[str]
+    stored: Stored, states: list[State], terms: Terms, master: str | None, configuration: list[str]
 ) -> None:
-    from berth.experiments.framework.identity import data_mark
     from berth.experiments.framework.job import Job
-    from berth.experiments.framework.runner import Terms
     from berth.experiments.framework.tally import Tally
     from berth.pipeline.many import SETTINGS
 
     ours = [f"{key}={value}" for key, value in SETTINGS.items()]
     with session_for(master, [*ours, *configuration], "berth reproduce") as session:
-        missing = [state.missing for state in states]
+        missing = [state.missing() for state in states]
         tally = Tally(session)
-        totals = {item.name: len(item.runs) for item in missing}
-        with counting_runs(tally, totals, session.sparkContext.defaultParallelism):
-            Job(session, stored, Terms(setting, data_mark(setting.data)), missing, tally).do()
+        with counting_runs(tally, states, session.sparkContext.defaultParallelism):
+            Job(session, stored, terms, missing, tally).do()
 
 
 def _show(stored: Stored, setting: Setting, report_only: bool, folder: Path) -> Shown:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -64,23 +64,44 @@ class Line:
         return ", ".join(parts)
 
 
+class State(Protocol):
+    """What is known of an experiment before its runs are done."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def runs(self) -> Sequence[object]:
+        """All of its runs."""
+
+    @property
+    def succeeded(self) -> Sized:
+        """Those that are there already."""
+
+    @property
+    def seconds_each(self) -> float | None:
+        """What a run takes; None: not known."""
+
+
 class Board:
     """All experiments that are being run."""
 
-    def __init__(self, counts: Counts, totals: Mapping[str, int], cores: int) -> None:
+    def __init__(self, counts: Counts, states: Sequence[State], cores: int) -> None:
         self._counts, self._cores = counts, cores
-        self._totals = {name: total for name, total in totals.items() if total}
+        self._states = [state for state in states if len(state.succeeded) < len(state.runs)]
         self._start = time.monotonic()
         self._told: set[str] = set()
 
     def lines(self) -> list[Line]:
         """A line for each experiment. Time left: its runs on all processors, each as long as those before."""
         lines = []
-        for name, total in self._totals.items():
-            count = self._counts.of(name)
-            each = count.seconds / count.done / self._cores if count.done else None
-            left = None if each is None else each * (total - count.done)
-            lines.append(Line(name, count.done, total, count.failed, left))
+        for state in self._states:
+            count, total = self._counts.of(state.name), len(state.runs)
+            done = len(state.succeeded) + count.done
+            each = count.seconds / count.done if count.done else state.seconds_each
+            left = None if each is None else each * (total - done) / self._cores
+            lines.append(Line(state.name, done, total, count.failed, left))
         return lines
 
     def whole(self, lines: Sequence[Line]) -> Line:
@@ -117,9 +138,9 @@ class Board:
 
 
 @contextmanager
-def counting_runs(counts: Counts, totals: Mapping[str, int], cores: int) -> Iterator[None]:
+def counting_runs(counts: Counts, states: Sequence[State], cores: int) -> Iterator[None]:
     """Show the counts on standard error while the block runs."""
-    board = Board(counts, totals, cores)
+    board = Board(counts, states, cores)
     if err.is_terminal:
         with Live(board, console=err, transient=True, refresh_per_second=1 / POLL_SECONDS):
             yield

@@ -38,10 +38,13 @@ class Run:
     Attributes:
         key: names it among the runs of its experiment, for progress and for going on after a stop.
         parameters: what `Experiment.rows` needs: names, numbers, strings, lists.
+        in_driver: it is done beside the driver, when all others are done and no session is left: for runs
+            that start an application on Spark themselves.
     """
 
     key: str
     parameters: Mapping[str, Any]
+    in_driver: bool = False
 
 
 class Verdict(Enum):

@@ -27,7 +27,8 @@ def test_only_runs_of_this_setting_are_taken(stored: Stored) -> None:
     add(stored, done(FULL, code="older"))
     state = state_of(CHOSEN, FULL, stored.journal())
     assert sorted(state.succeeded) == sorted(run.key for run in RUNS[:4])
-    assert [run.key for run in state.missing.runs] == [run.key for run in RUNS[4:]]
+    assert [run.key for run in state.missing().runs] == [run.key for run in RUNS[4:9]]
+    assert [run.key for run in state.missing(in_driver=True).runs] == ["run-10"]
     assert sorted(state.aside.values()) == [3, 10, 10]
     assert not state.finished
 
@@ -48,7 +49,7 @@ def test_a_failure_counts_until_the_run_succeeds(stored: Stored) -> None:
     add(stored, done(FULL, RUNS[1:]))
     state = state_of(CHOSEN, FULL, stored.journal())
     assert [entry["error"] for entry in state.failed] == ["second"]
-    assert [run.key for run in state.missing.runs] == [RUNS[0].key]
+    assert [run.key for run in state.missing().runs] == [RUNS[0].key]
     assert state.finished
     add(stored, done(FULL, RUNS[:1]))
     add(stored, done(FULL, RUNS[:1], rows=None, error="late"))

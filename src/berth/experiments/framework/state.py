@@ -10,7 +10,7 @@ from berth.experiments.experiment import Run, Setting
 from berth.experiments.framework.choice import Chosen
 from berth.experiments.framework.identity import Identity, identity_of
 from berth.experiments.framework.journal import Entry, Journal
-from berth.experiments.framework.tasks import Missing
+from berth.experiments.framework.tasks import Missing, typical_seconds
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,21 @@ class State:
         """The experiment's name."""
         return self.chosen.name
 
-    @property
-    def missing(self) -> Missing:
-        """The runs that have no rows yet; those that failed are tried again."""
-        runs = [run for run in self.runs if run.key not in self.succeeded]
+    def missing(self, *, in_driver: bool = False) -> Missing:
+        """The executors' or the driver's runs that have no rows yet; those that failed are tried again."""
+        runs = [run for run in self.runs if run.key not in self.succeeded and run.in_driver == in_driver]
         return Missing(self.name, self.chosen.module, self.identity, runs)
 
     @property
     def finished(self) -> bool:
         """Whether every run was done or tried."""
         return len(self.succeeded) + len(self.failed) == len(self.runs)
+
+    @property
+    def seconds_each(self) -> float | None:
+        """What a run takes; None: none was done yet."""
+        seen = [entry["seconds"] for entry in self.succeeded.values()]
+        return typical_seconds(seen) if seen else None
 
     @property
     def seconds(self) -> float:

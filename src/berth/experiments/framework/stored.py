@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +16,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from berth.experiments.framework.journal import Journal
+from berth.experiments.framework.schema import RUNS
+from berth.files import write_bytes
 from berth.files.lock import held
 
 RUNS_FOLDER = "runs"
@@ -49,6 +52,12 @@ class Stored:
     def journal(self) -> Journal:
         """The runs that are there at this moment."""
         return Journal(self.runs_folder)
+
+    def add_run(self, row: Mapping[str, Any]) -> None:
+        """Put one run into the journal."""
+        content = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist([dict(row)], to_arrow_schema(RUNS)), content)
+        write_bytes(self.runs_folder / f"driver-{uuid4()}.parquet", content.getvalue().to_pybytes())
 
     def write_table(self, table: pa.Table, *place: str) -> None:
         """Put a Parquet table in place, instead of the one that was there."""

@@ -258,7 +258,7 @@ class JobQueue:
             state="cancelled" if cancelled else "done",
             plan=identity,
             status=plan.status,
-            reason=plan.reason or job.reason,
+            reason=job.reason or plan.reason,
             violations=len(plan.violations),
             objective=plan.objective,
             bound=plan.bound,

@@ -9,7 +9,7 @@ import socket
 import stat
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -52,7 +52,9 @@ def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = 
             ),
             app.state.service.streams,
         )
-        server.run(sockets=[listening])
+        # Ctrl-C is how a service ends: uvicorn raises it again when everything is done
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):

@@ -109,14 +109,17 @@ class Workspace:
             raise Refused(422, f"{entry.path} has more than {LARGEST // 2**20} MiB")
         return Content(entry, data, etag_of(data), modified)
 
-    def files(self, kind: Kind) -> Iterator[Entry]:
+    def files(self, kind: Kind) -> list[Entry]:
         """All files of a kind, by path; those inside of run folders are the runs' own."""
-        for entry in self.entries(lambda folder: not is_run(folder)):
-            if entry.path.suffix.lower() in (".yaml", ".yml", ".json") and self._kind(entry.place) == kind:
-                yield entry
+        found = [
+            entry
+            for entry in self.entries(lambda folder: not is_run(folder))
+            if entry.path.suffix.lower() in (".yaml", ".yml", ".json") and self._kind(entry.place) == kind
+        ]
+        return sorted(found, key=lambda entry: entry.path)
 
     def entries(self, descend: Callable[[Path], bool] = lambda folder: True) -> Iterator[Entry]:
-        """Files and folders that are not hidden, by path; into which folders to look may be said."""
+        """Files and folders that are not hidden, those of a folder first; `descend` says where to look."""
         left = MOST_ENTRIES
         waiting: list[PurePosixPath] = [PurePosixPath()]
         while waiting:

@@ -9,6 +9,12 @@ from berth.experiments.experiment import Experiment
 
 PLACES: dict[str, str] = {
     # name: module under berth.experiments; its constant EXPERIMENT is the experiment
+    "X2.1": "latency_bound.latency",
+    "X2.2": "latency_bound.usage",
+    "X2.3": "latency_bound.messages",
+    "X3.1": "mopa.stretch",
+    "X3.2": "mopa.messages",
+    "X3.3": "mopa.migrations",
 }
 
 

@@ -15,6 +15,11 @@ PLACES: dict[str, str] = {
     "X3.1": "mopa.stretch",
     "X3.2": "mopa.messages",
     "X3.3": "mopa.migrations",
+    "X4.1": "many.processors",
+    "X4.2": "many.number_of_applications",
+    "X4.3": "many.sizes",
+    "X4.4": "many.communication",
+    "X4.5": "many.similarity",
 }
 
 

@@ -9,6 +9,11 @@ from berth.experiments.experiment import Experiment
 
 PLACES: dict[str, str] = {
     # name: module under berth.experiments; its constant EXPERIMENT is the experiment
+    "X0.1": "odp.user_metrics",
+    "X0.2": "odp.springs",
+    "X0.3": "odp.converging",
+    "X0.4": "odp.best_fit",
+    "X0.5": "odp.solve_times",
     "X2.1": "latency_bound.latency",
     "X2.2": "latency_bound.usage",
     "X2.3": "latency_bound.messages",

@@ -3,6 +3,7 @@
 import {h} from "../lib/dom.js";
 
 const STILL = 6;
+const EDGE = 70;
 
 /**
  * @param {PointerEvent} event where it begins
@@ -14,6 +15,14 @@ export function dragToNode(event, {label, map, allowed, dropped}) {
   const flag = h("div", {class: "flag", "aria-hidden": "true"}, label);
   let dragging = false;
   let target = null;
+  let pull = 0;
+
+  // Near the upper or lower edge of the window the page scrolls, so that a map out of sight can be reached.
+  const scroll = () => {
+    if (!dragging) return;
+    if (pull) window.scrollBy(0, pull);
+    requestAnimationFrame(scroll);
+  };
 
   const move = (now) => {
     if (now.pointerId !== event.pointerId) return;
@@ -23,7 +32,9 @@ export function dragToNode(event, {label, map, allowed, dropped}) {
       document.body.append(flag);
       document.body.classList.add("dragging");
       map.mark({allowed});
+      requestAnimationFrame(scroll);
     }
+    pull = now.clientY < EDGE + 52 ? -10 : now.clientY > window.innerHeight - EDGE ? 10 : 0;
     now.preventDefault();
     flag.style.left = `${now.clientX + 12}px`;
     flag.style.top = `${now.clientY + 12}px`;
@@ -41,6 +52,7 @@ export function dragToNode(event, {label, map, allowed, dropped}) {
     flag.remove();
     document.body.classList.remove("dragging");
     if (!dragging) return;
+    dragging = false;
     map.mark({target: -1, allowed: null});
     if (now.type === "pointerup" && target) dropped(target);
   };

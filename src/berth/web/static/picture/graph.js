@@ -1,5 +1,5 @@
 /**
- * The applications as graphs, left to right: a box for each operator in the colour of its node, with the node's name;
+ * The applications as graphs: a box for each operator in the colour of its node, with the node's name;
  * the slowest path is drawn thick and dashed. Boxes are reached by Tab and the arrow keys.
  */
 
@@ -8,15 +8,12 @@ import {byteRate} from "../lib/format.js";
 import {textColour} from "../lib/palette.js";
 import {Camera} from "./camera.js";
 import {operatorLines} from "./facts.js";
+import {BOX, graphLayout, streamPath} from "./graph-layout.js";
 import {gestures} from "./gestures.js";
 import {nodesOf} from "./scene.js";
 import {hideTooltip, showTooltip} from "./tooltip.js";
 import {zoomButtons} from "./zoom-buttons.js";
 
-const BOX = {width: 128, height: 42};
-const COLUMN = 166;
-const ROW = 62;
-const HEAD = 30;
 const CLOSEST = 1.15;
 
 export class GraphPicture {
@@ -45,28 +42,19 @@ export class GraphPicture {
     this.scene = scene;
     this.boxes = new Map();
     this.streams = [];
-    let top = 0;
-    let right = 0;
-    const several = scene.applications.length > 1;
+    const {places, heads, size, downwards} = graphLayout(scene.applications, windowSize());
     fill(this.world);
-    for (const application of scene.applications) {
-      if (several) {
-        this.world.append(s("text", {class: "application", x: 0, y: top + 14}, application.name));
-        top += HEAD;
-      }
-      const rows = Math.max(1, application.height);
-      const places = application.operators.map((operator) => ({x: operator.layer * COLUMN, y: top + operator.y * (rows - 1) * ROW}));
-      right = Math.max(right, ...places.map((place) => place.x + BOX.width));
-      for (const stream of application.streams) this.world.append(this.streamOf(application, stream, places));
+    scene.applications.forEach((application, position) => {
+      if (scene.applications.length > 1) this.world.append(s("text", {class: "application", ...heads[position]}, application.name));
+      for (const stream of application.streams) this.world.append(this.streamOf(application, stream, places[position], downwards));
       application.operators.forEach((operator, index) => {
         const full = scene.operatorByName.get(operator.full);
-        const box = this.boxOf(full, places[index]);
-        this.boxes.set(full.full, {...places[index], ...box});
+        const box = this.boxOf(full, places[position][index]);
+        this.boxes.set(full.full, {...places[position][index], ...box});
         this.world.append(box.element);
       });
-      top += (rows - 1) * ROW + BOX.height + 24;
-    }
-    this.size = {left: 0, top: 0, right, bottom: top - 24};
+    });
+    this.size = size;
     this.rove(scene.operators[0]?.full);
     this.refresh();
     this.fit();
@@ -147,16 +135,13 @@ export class GraphPicture {
     return {element, ground, bands, name, place};
   }
 
-  streamOf(application, stream, places) {
-    const [from, to] = [places[stream.from], places[stream.to]];
-    const [x1, y1, x2, y2] = [from.x + BOX.width, from.y + BOX.height / 2, to.x, to.y + BOX.height / 2];
-    const half = Math.max(30, (x2 - x1) / 2);
-    const curve = `M${x1} ${y1}C${x1 + half} ${y1} ${x2 - half} ${y2} ${x2 - 7} ${y2}`;
+  streamOf(application, stream, places, downwards) {
+    const {way, tip} = streamPath(places[stream.from], places[stream.to], downwards);
     const [sender, receiver] = [application.operators[stream.from].full, application.operators[stream.to].full];
     const element = s("g", {class: "stream"},
-      s("path", {class: "way", d: curve}),
-      s("path", {class: "inner", d: curve}),
-      s("path", {class: "tip", d: `M${x2} ${y2}l-9 -5v10z`}),
+      s("path", {class: "way", d: way}),
+      s("path", {class: "inner", d: way}),
+      s("path", {class: "tip", d: tip}),
       s("title", {}, `${sender} → ${receiver}: ${stream.bytes_per_s === null ? "rate unknown" : byteRate(stream.bytes_per_s)}`));
     this.streams.push({element, key: `${sender} ${receiver}`});
     return element;
@@ -193,6 +178,11 @@ export class GraphPicture {
   rove(name) {
     for (const [other, {element}] of this.boxes) element.setAttribute("tabindex", other === name ? "0" : "-1");
   }
+}
+
+/** About the size that the graph will have beside the map, before it is on the page. */
+export function windowSize() {
+  return window.innerWidth > 900 ? {width: Math.min(640, (window.innerWidth - 60) / 2), height: 400} : {width: window.innerWidth - 40, height: 230};
 }
 
 function short(text, most) {

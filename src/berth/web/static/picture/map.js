@@ -30,6 +30,8 @@ export class MapPicture {
     this.canvas = h("canvas", {"aria-hidden": "true"});
     this.surface = h("div", {class: "surface", tabindex: "0", role: "application", "aria-label": "Map of the network"}, this.canvas);
     this.element = h("div", {class: "picture map"}, this.surface);
+    // A canvas has no elements to ask: tests find nodes through this.
+    this.surface.picture = this;
     const {zoomBy} = gestures(this.surface, this.camera, {
       changed: () => this.changed(),
       reset: () => this.fit(),

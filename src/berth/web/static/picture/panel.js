@@ -4,14 +4,19 @@ import {fill, h} from "../lib/dom.js";
 import {milliseconds} from "../lib/format.js";
 import {swatch} from "../lib/palette.js";
 import {nodeLines, operatorLines} from "./facts.js";
-import {GraphPicture} from "./graph.js";
+import {graphLayout} from "./graph-layout.js";
+import {GraphPicture, windowSize} from "./graph.js";
 import {MapPicture, mapLegend} from "./map.js";
+
+const LEGIBLE = 0.5;
 
 /**
  * @param {any} scene see scene.js
  * @param {{judgement?: any, onOperator?: Function, onNode?: Function, onGrab?: Function}} options
  */
 export function picturePanel(scene, {judgement = null, onOperator, onNode, onGrab} = {}) {
+  // A graph too large to be read beside the map gets the whole width below it; not where one is dragged to the other.
+  const long = !onGrab && graphLayout(scene.applications, windowSize()).scale < LEGIBLE;
   const state = {judgement, chosen: null};
   const details = h("div", {class: "details card", "aria-live": "polite"});
   const map = new MapPicture({
@@ -57,7 +62,7 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
   const note = scene.links_shown < scene.links_all
     ? `${scene.links_shown.toLocaleString("en")} of ${scene.links_all.toLocaleString("en")} links are drawn, those to the nearest nodes.` : null;
   const element = h("div", {class: "stack"},
-    h("div", {class: `pictures${longest(scene) > 6 ? " long" : ""}`},
+    h("div", {class: `pictures${long ? " long" : ""}`},
       h("figure", {}, h("figcaption", {}, "Network", h("span", {class: "quiet fine"}, ` — ${layoutText(scene)}`)), map.element),
       h("figure", {}, h("figcaption", {}, "Application", scene.applications.length > 1 ? "s" : "", h("span", {class: "quiet fine"}, slowest())), graph.element)),
     mapLegend(judgement !== null),
@@ -78,8 +83,4 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
 function layoutText(scene) {
   if (scene.geographic) return "where the nodes are on Earth";
   return scene.layout === "circle" ? "nodes in a circle; their delays are not drawn" : "the farther apart, the longer the delay";
-}
-
-function longest(scene) {
-  return Math.max(...scene.applications.map((application) => application.width));
 }

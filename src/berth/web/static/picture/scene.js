@@ -13,7 +13,8 @@ export function sceneOf(view) {
   const places = spread(view.nodes.map((node) => (view.geographic
     ? project(node.longitude, node.latitude)
     : {x: node.x * WORLD, y: node.y * WORLD})));
-  const amounts = view.nodes.map((node) => node.capacity.cpu ?? node.speed ?? 1);
+  const resource = view.resources.includes("cpu") ? "cpu" : view.resources[0];
+  const amounts = view.nodes.map((node) => node.capacity[resource] ?? node.speed);
   const most = Math.max(...amounts, 1e-9);
   const nearest = nearestOthers(places);
   const nodes = view.nodes.map((node, index) => ({

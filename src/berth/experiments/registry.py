@@ -14,6 +14,8 @@ PLACES: dict[str, str] = {
     "X0.3": "odp.converging",
     "X0.4": "odp.best_fit",
     "X0.5": "odp.solve_times",
+    "X0.6": "odp.resolution_time",
+    "X0.7": "odp.candidates",
     "X2.1": "latency_bound.latency",
     "X2.2": "latency_bound.usage",
     "X2.3": "latency_bound.messages",

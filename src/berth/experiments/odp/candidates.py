@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from pyspark.sql.types import BooleanType, DoubleType, IntegerType, StringType, StructField, StructType
 
 from berth.experiments.draws import named_generator
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, Verdict
-from berth.experiments.judging import mean_of, order_verdict, verdict, within
+from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
+from berth.experiments.odp.candidate_claims import CLOSING, SAMPLED, all_claims, degradations, sampled
 from berth.experiments.odp.panels import BLUE, ORANGE
 from berth.experiments.odp.solving import (
     CALIBRATIONS,
@@ -28,19 +28,14 @@ from berth.experiments.odp.solving import (
 from berth.model import Problem
 
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
-PAPERS = {kind: (50, 20, 4) for kind in KINDS}
+PAPERS = dict.fromkeys(KINDS, (50, 20, 4))
 SHRUNK = {"sequential": (8, 10, 2), "fat": (6, 10, 2)}
 TINY = {"sequential": (6, 8, 2), "fat": (5, 7, 2)}
 """Operators, nodes and capacity: for berth, and for the paper's program."""
 BRANCHES = (1, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
 """Limits of the search, each of them a solve of its own: how the gap closes."""
-DRAWS, PROGRAM_DRAWS = (50, 8), (10, 2)
+DRAWS, PROGRAM_DRAWS = (50, 5), (10, 2)
 """In full and quick runs: of berth's instances, and of the paper's program's."""
-DEGRADED = {"sequential": 3.0, "fat": 1.02}
-CLOSE, NEAR = 0.1, 0.1
-"""The share by which a degradation may differ, and the gap below which a plan is near the optimum."""
-ORDERS, PAPER_SECONDS = 5.0, 500.0
-SAMPLED, CLOSING = "candidates", "gap"
 
 
 class Candidates:
@@ -90,13 +85,13 @@ class Candidates:
         part, solver, kind, draw, shares = (
             run.parameters[name] for name in ("part", "solver", "kind", "draw", "shares")
         )
+        found: list[tuple[float, int | None, Measured]] = []
         if part == CLOSING and solver == OURS:
             found = [(1.0, None, by_berth(instance(setting, kind, 20, 100, 4, draw)))]
         elif part == CLOSING:
             found = [(1.0, most, one) for most, one in _closing(_instance(setting, kind, solver, draw))]
         else:
             whole = _instance(setting, kind, solver, draw)
-            found = []
             for share in shares:
                 chance = named_generator(setting.seed, f"{solver}, {kind}, {draw}: {share}")
                 problem = with_share(whole, share, chance)
@@ -117,12 +112,7 @@ class Candidates:
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Degradation, times and gaps."""
-        return [
-            *(_degradation(table, kind) for kind in KINDS),
-            *(_faster(table, kind) for kind in KINDS),
-            _in_time(table),
-            _late(table),
-        ]
+        return all_claims(table)
 
     def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
         """Three panels as in the paper: time and degradation against candidates, gap over time."""
@@ -130,15 +120,15 @@ class Candidates:
         times, degradation, gaps = figure.subplots(1, 3)
         for kind, colour in zip(KINDS, (BLUE, ORANGE), strict=True):
             for solver, style in ((PROGRAM, "-"), (OURS, ":")):
-                middle = _sampled(table, solver, kind).groupby("share")["seconds"].median()
+                middle = sampled(table, solver, kind).groupby("share")["seconds"].median()
                 label = f"{kind}, {'HiGHS' if solver == PROGRAM else 'berth'}"
                 times.plot(
                     middle.index * 100, middle, style, color=colour, marker="o", markersize=4, label=label
                 )
             ratios = degradations(table, kind)
             degradation.errorbar(
-                ratios.columns * 100, ratios.mean(), ratios.std(), color=colour, marker="o", markersize=4, capsize=3,
-                label=kind,
+                ratios.columns * 100, ratios.mean(), ratios.std(), color=colour, marker="o", markersize=4,
+                capsize=3, label=kind,
             )  # fmt: skip
             _gap_curves(gaps, table, kind, colour)
         times.set_yscale("log")
@@ -149,17 +139,17 @@ class Candidates:
             axes.legend(fontsize="small")
         gaps.set_xlabel("processor time (s)")
         gaps.set_ylabel("gap (%)")
-        gaps.set_xscale("log")
+        gaps.set_ylim(bottom=-2)
         gaps.legend(fontsize="small")
         figure.tight_layout()
-        ours = _sampled(table, OURS)
+        ours = sampled(table, OURS)
         failed = int(ours["response_time_ms"].isna().sum())
         return (
             "Left: processor time to the proof against the share of candidates; the paper's program on HiGHS "
-            "(a size that it can do) and berth (50 on 20, as in the paper), medians. "
-            f"Middle: degradation by berth, means and standard deviations over {ours['draw'].nunique()} draws; "
-            f"{failed} of {len(ours)} draws of candidates had no plan and are left out. Right: how the gap of "
-            "the paper's program closes on HiGHS, one line for each draw. Synthetic delays, max(N(22, 5), 1) ms."
+            "(a size that it can do) and berth (50 on 20, as in the paper), medians. Middle: degradation by "
+            f"berth, means and standard deviations over {ours['draw'].nunique()} draws; {failed} of "
+            f"{len(ours)} draws of candidates had no plan and are left out. Right: how the gap of the "
+            "paper's program closes on HiGHS, a line for each draw. Synthetic delays, max(N(22, 5), 1) ms."
         )
 
 
@@ -177,12 +167,6 @@ def with_share(problem: Problem, share: float, chance: np.random.Generator) -> P
         for item in application.operators
     )
     return replace(problem, applications=(replace(application, operators=operators),))
-
-
-def degradations(table: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """[draw, share]: berth's response time in terms of that with all candidates; nothing without a plan."""
-    values = _sampled(table, OURS, kind).pivot(index="draw", columns="share", values="response_time_ms")
-    return values.div(values[1.0], axis=0)
 
 
 def _run(part: str, solver: str, kind: str, draw: int, shares: Iterable[float]) -> Run:
@@ -206,11 +190,6 @@ def _closing(problem: Problem) -> Iterator[tuple[int, Measured]]:
             return
 
 
-def _sampled(table: pd.DataFrame, solver: str, kind: str | None = None) -> pd.DataFrame:
-    chosen = table[(table["part"] == SAMPLED) & (table["solver"] == solver)]
-    return chosen if kind is None else chosen[chosen["kind"] == kind]
-
-
 def _gap_curves(axes: Axes, table: pd.DataFrame, kind: str, colour: str) -> None:
     closing = table[(table["part"] == CLOSING) & (table["solver"] == PROGRAM) & (table["kind"] == kind)]
     for number, (_, curve) in enumerate(closing.groupby("draw")):
@@ -219,78 +198,6 @@ def _gap_curves(axes: Axes, table: pd.DataFrame, kind: str, colour: str) -> None
         axes.plot(
             ordered["seconds"], ordered["gap"] * 100, color=colour, linewidth=1.0, alpha=0.7, label=label
         )
-
-
-def _degradation(table: pd.DataFrame, kind: str) -> Claim:
-    ratios, paper = degradations(table, kind)[min(SHARES)], DEGRADED[kind]
-    known = ratios.dropna()
-    mean = mean_of(known)
-    ordered = mean.value - 1.0 > 2.0 * mean.error
-    return Claim(
-        f"{kind}: with 20 % of the nodes as candidates the response time is {paper:g} times the optimum",
-        f"{paper:g}",
-        f"{mean.text()}, quartiles {known.quantile(0.25):.2f} to {known.quantile(0.75):.2f}; {len(known)} of "
-        f"{len(ratios)} draws had a plan",
-        verdict(within(mean.value, paper, CLOSE), bool(ordered)),
-        f"rule: mean within {CLOSE:.0%}; the order: above 1 by more than two standard errors. berth, proved, at "
-        "the paper's size; the paper says 'resolution time' and means the response time (E0.2), and its values "
-        "are of an unknown number of draws",
-    )
-
-
-def _faster(table: pd.DataFrame, kind: str) -> Claim:
-    def orders(solver: str) -> pd.Series[float]:
-        seconds = _sampled(table, solver, kind).pivot(index="draw", columns="share", values="seconds")
-        logarithms: pd.Series[float] = np.log10(seconds[1.0] / seconds[min(SHARES)])
-        return logarithms
-
-    mean, ours = mean_of(orders(PROGRAM)), mean_of(orders(OURS))
-    return Claim(
-        f"{kind}: with less than 40 % of the candidates the time falls by up to 5 orders of magnitude",
-        "up to 5 orders of magnitude",
-        f"{mean.text()} orders from 100 % to 20 %, {mean.draws} draws; berth at the paper's size: {ours.text()}",
-        verdict(abs(mean.value - ORDERS) <= 1.0, mean.surely_positive),
-        "rule: within one order of magnitude; the order: above 0 by more than two standard errors. The paper's "
-        "program on HiGHS, at a size where all candidates take seconds: there is less to save",
-    )
-
-
-def _in_time(table: pd.DataFrame) -> Claim:
-    found = table[(table["part"] == CLOSING) & (table["solver"] == OURS) & (table["kind"] == "sequential")]
-    near = found["proved"] | (found["gap"].fillna(1.0) < NEAR)
-    held = bool((near & (found["seconds"] <= PAPER_SECONDS)).all())
-    return Claim(
-        "sequential: 20 operators on 100 nodes have a gap below 10 % within 500 s",
-        f"{PAPER_SECONDS:g} s",
-        f"berth: {int(found['proved'].sum())} of {len(found)} draws are proved, after "
-        f"{found['seconds'].max():.2f} s at most",
-        Verdict.REPRODUCED if held else Verdict.NOT_REPRODUCED,
-        "rule: all draws, by berth's solver at the paper's size, which is beyond the paper's program on HiGHS",
-    )
-
-
-def near_after(table: pd.DataFrame, kind: str) -> pd.Series[float]:
-    """For each draw, the share of the program's whole time after which its gap stays below 10 %."""
-    closing = table[(table["part"] == CLOSING) & (table["solver"] == PROGRAM) & (table["kind"] == kind)]
-    shares = {}
-    for draw, curve in closing.groupby("draw"):
-        ordered = curve.sort_values("branches")
-        far = ordered.loc[ordered["gap"] >= NEAR, "seconds"]
-        shares[draw] = float(far.max() / ordered["seconds"].iloc[-1]) if len(far) else 0.0
-    return pd.Series(shares, dtype="float64").clip(upper=1.0)
-
-
-def _late(table: pd.DataFrame) -> Claim:
-    sequential, fat = near_after(table, "sequential"), near_after(table, "fat")
-    return Claim(
-        "The gap of fat applications falls below 10 % only just before the end, that of sequential ones earlier",
-        "-",
-        f"above 10 % until {mean_of(fat).text()} of the whole time (fat), {mean_of(sequential).text()} "
-        f"(sequential), {len(fat)} draws",
-        order_verdict((fat - sequential).tolist()),
-        "rule: later for fat ones by more than two standard errors of paired draws; the paper's program on HiGHS, "
-        "in the steps of its branches that were looked at",
-    )
 
 
 EXPERIMENT = Candidates()

@@ -1,4 +1,4 @@
-"""Instances of section 7.3, and what they take: berth at the paper's sizes, the paper's program at smaller ones."""
+"""Instances of section 7.3, and what berth and the paper's program take for them."""
 
 from __future__ import annotations
 

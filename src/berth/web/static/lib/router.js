@@ -74,7 +74,11 @@ function onChange() {
     return;
   }
   window.scrollTo(0, 0);
-  show().then(() => document.getElementById("main").focus({preventScroll: true}));
+  show().then(() => {
+    // Where a view puts the focus on its first step, it stays there.
+    const main = document.getElementById("main");
+    if (!main.contains(document.activeElement)) main.focus({preventScroll: true});
+  });
 }
 
 function markSection(path) {

@@ -27,7 +27,7 @@ def test_the_list() -> None:
     done = run_berth("reproduce", "--list")
     assert done.returncode == 0
     line = next(line for line in done.stdout.splitlines() if line.startswith("X9.1"))
-    assert line.split()[-2:] == ["3", "10"]
+    assert line.split()[:3] == ["X9.1", "3", "10"]
     [row] = json.loads(run_berth("reproduce", "toys", "--list", "--json").stdout)
     assert (row["experiment"], row["quick_runs"], row["full_runs"]) == ("X9.1", 3, 10)
 

@@ -198,7 +198,7 @@ def _document(outcomes: list[Any], setting: Setting) -> dict[str, Any]:
                 "title": outcome.experiment.title,
                 "runs": outcome.runs,
                 "failed": len(outcome.failed),
-                "seconds": round(outcome.seconds, 3),
+                "processor_seconds": round(outcome.seconds, 3),
                 "mistake": outcome.mistake,
                 "claims": claim_rows(outcome),
             }

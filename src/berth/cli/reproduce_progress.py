@@ -91,7 +91,7 @@ class Board:
         self._counts, self._cores = counts, cores
         self._states = [state for state in states if len(state.succeeded) < len(state.runs)]
         self._start = time.monotonic()
-        self._told: set[str] = set()
+        self._before: dict[str, int] = {}
 
     def lines(self) -> list[Line]:
         """A line for each experiment. Time left: its runs on all processors, each as long as those before."""
@@ -128,13 +128,14 @@ class Board:
         """Print a line every few seconds until done, and one for each experiment that is done."""
         while not done.wait(EVERY_SECONDS):
             lines = self.lines()
-            for line in lines:
-                if line.done >= line.total and line.name not in self._told:
-                    self._told.add(line.name)
+            moved = [line for line in lines if line.done != self._before.get(line.name, 0)]
+            self._before = {line.name: line.done for line in lines}
+            for line in moved:
+                if line.done >= line.total:
                     _print(f"{line.text()}: done")
-            active = [line.text() for line in lines if 0 < line.done < line.total]
+            active = [line.text() for line in moved if line.done < line.total]
             elapsed = duration(time.monotonic() - self._start)
-            _print(" · ".join([self.whole(lines).text(), elapsed, *active[:3]]))
+            _print(" · ".join([self.whole(lines).text(), elapsed, *active]))
 
 
 @contextmanager

@@ -35,14 +35,14 @@ def print_experiments(chosen: Sequence[Chosen], setting: Setting, as_json: bool)
     if as_json:
         print_json(rows)
         return
-    table = plain_table("experiment", "title", "paper", "runs, quick", "runs, full", right=(3, 4))
+    table = plain_table("experiment", "quick", "full runs", "title", "paper", right=(1, 2))
     for row in rows:
         table.add_row(
             escape(str(row["experiment"])),
-            escape(str(row["title"])),
-            escape(str(row["paper"])),
             f"{row['quick_runs']:,}",
             f"{row['full_runs']:,}",
+            escape(str(row["title"])),
+            escape(str(row["paper"])),
         )
     out.print(table)
 
@@ -71,16 +71,17 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     from berth.experiments.experiment import Verdict
 
     verdicts = list(Verdict)
-    columns = ("experiment", "title", *(verdict.value for verdict in verdicts), "runs", "failed", "work")
-    table = plain_table(*columns, right=tuple(range(2, 8)))
+    columns = ("experiment", *(verdict.value for verdict in verdicts), "runs", "failed", "work", "title")
+    table = plain_table(*columns, right=tuple(range(1, 7)))
+    table.columns[-1].no_wrap, table.columns[-1].overflow = True, "ellipsis"
     for outcome in outcomes:
         table.add_row(
             escape(outcome.experiment.name),
-            escape(outcome.experiment.title),
             *(str(outcome.count(verdict)) for verdict in verdicts),
             f"{outcome.runs:,}",
             f"{len(outcome.failed):,}",
             duration(outcome.seconds),
+            escape(outcome.experiment.title),
         )
     out.print(table)
 

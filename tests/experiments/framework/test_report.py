@@ -107,7 +107,7 @@ def test_a_newcomer_finds_everything(stored: Stored, provenance: Provenance) -> 
 
 
 def test_the_same_rows_give_the_same_bytes(stored: Stored, provenance: Provenance) -> None:
-    rows = done(SETTING, seconds=1.5)
+    rows = done(SETTING, seconds=1.5, processor_seconds=1.0)
     add(stored, rows)
     first = outcome(stored)
     other = Stored(stored.folder / "other")

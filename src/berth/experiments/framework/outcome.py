@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from berth.experiments.experiment import Claim, Experiment, Setting, Verdict
-from berth.experiments.framework.choice import Chosen
+from berth.experiments.framework.about import about
 from berth.experiments.framework.journal import Entry
 from berth.experiments.framework.state import State
 from berth.experiments.framework.style import FORMS, blank_figure, figure_file, figure_style
@@ -26,7 +24,7 @@ class Outcome:
         about: what it is about, in a few sentences.
         runs: how many runs there are.
         failed: the runs that failed.
-        seconds: what all runs took, added up.
+        seconds: the processor time of all runs.
         current: whether its rows were made by the code that judges them.
         claims: the paper's claims and what became of them.
         caption: of the figure.
@@ -78,12 +76,6 @@ def outcome_of(state: State, setting: Setting, table: pd.DataFrame) -> Outcome:
         return replace(outcome, caption=caption, figures=figures)
     except Exception as error:  # a mistake in one experiment must not hide the others
         return replace(outcome, mistake=_told(error))
-
-
-def about(chosen: Chosen) -> str:
-    """What the docstring of its module says, in one paragraph."""
-    text = inspect.getdoc(sys.modules[chosen.module]) or chosen.experiment.title
-    return " ".join(text.split())
 
 
 def failures_told(outcome: Outcome) -> str:

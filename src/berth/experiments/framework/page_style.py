@@ -11,7 +11,7 @@ STYLE = """
 html { scroll-behavior: smooth; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 1080px; margin: 0 auto; padding: 24px 20px 80px; }
+main { max-width: 1280px; margin: 0 auto; padding: 24px 20px 80px; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: .4em 0 .3em; }
 h2 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 .2em; }
 h3 { font-size: 1rem; margin: 1.4em 0 .4em; }
@@ -37,13 +37,16 @@ th { font-weight: 600; color: var(--soft); } td.number, th.number { text-align: 
 .not-reproduced { color: var(--bad); background: var(--bad-back); }
 td.reason { color: var(--soft); }
 .beside { display: flex; flex-wrap: wrap; gap: 16px 28px; margin: 1em 0; }
-figure { margin: 0; flex: 1 1 560px; min-width: 0; }
+figure { margin: 0; flex: 3 1 800px; min-width: 0; }
+p, dl.facts, .command { max-width: 960px; }
 figure img { width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line);
   border-radius: 4px; }
 figcaption { margin: .5em 0; }
-aside { flex: 1 1 240px; background: var(--pale); border-radius: 4px; padding: .3em 1em 1em;
+aside { flex: 1 1 280px; background: var(--pale); border-radius: 4px; padding: .3em 1em 1em;
   align-self: flex-start; }
-aside h3 { margin-top: .7em; } aside dt { font-weight: 600; margin-top: .6em; overflow-wrap: anywhere; }
+aside h3 { margin-top: .7em; } aside dl { margin: 0; columns: 250px; column-gap: 28px; }
+aside div { break-inside: avoid; padding-bottom: .6em; }
+aside dt { font-weight: 600; overflow-wrap: anywhere; }
 aside dd { margin: 0; } details { margin: .8em 0; } summary { cursor: pointer; }
 pre { overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 @media (max-width: 720px) {

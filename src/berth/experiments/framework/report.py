@@ -86,7 +86,7 @@ def _head(outcomes: Sequence[Outcome], provenance: Provenance) -> Html:
                 ("Networks", networks),
                 ("Versions", ", ".join(f"{name} {number}" for name, number in provenance.versions.items())),
                 ("Processors", provenance.processor),
-                ("Work", duration(sum(outcome.seconds for outcome in outcomes)) + " on one processor"),
+                ("Work", duration(sum(outcome.seconds for outcome in outcomes)) + " of processor time"),
             ]
         )
     )
@@ -145,13 +145,13 @@ def _figure(outcome: Outcome, provenance: Provenance) -> Html:
         inside.insert(0, picture(outcome.figures, f"{name}: {outcome.experiment.title}"))
     parts = [element("figure", *inside)]
     chosen = [
-        part
-        for item in outcome.experiment.calibrations
-        for part in (
+        element(
+            "div",
             element("dt", item.parameter),
             element("dd", item.value),
             element("dd", f"tuned to: {item.tuned_to}", class_="soft small"),
         )
+        for item in outcome.experiment.calibrations
     ]
     if chosen:
         heading = element("h3", "Values that the paper doesn't give")
@@ -174,7 +174,7 @@ def _claims(outcome: Outcome) -> Html:
 
 
 def _runs(outcome: Outcome) -> list[Html]:
-    line = f"{outcome.runs:,} runs, {duration(outcome.seconds)} on one processor"
+    line = f"{outcome.runs:,} runs, {duration(outcome.seconds)} of processor time"
     if not outcome.failed:
         return [element("p", f"{line}; none failed.", class_="soft small")]
     rows = [

@@ -31,14 +31,15 @@ class Terms:
 
 def answer(_task: Mapping[str, Any], run: Mapping[str, Any], terms: Terms) -> dict[str, Any]:
     """Do a run; whatever it raises is in the row's `error`."""
-    began = time.monotonic()
+    began, worked = time.monotonic(), time.process_time()
     try:
         experiment = loaded(run["module"])
         asked = Run(run["key"], json.loads(run["parameters"]))
         rows = packed(experiment, experiment.rows(asked, terms.setting))
-        return _row(run, terms, time.monotonic() - began) | {"rows": rows}
+        row = _row(run, terms, time.monotonic() - began) | {"rows": rows}
     except BaseException as error:  # it may even call exit(): it costs its row, nothing else
-        return failed(_task, run, terms, told(error), time.monotonic() - began)
+        row = failed(_task, run, terms, told(error), time.monotonic() - began)
+    return row | {"processor_seconds": round(time.process_time() - worked, 6)}
 
 
 def failed(

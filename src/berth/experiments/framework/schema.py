@@ -49,6 +49,7 @@ RUNS = StructType(
         StructField("rows", BinaryType()),  # an Arrow table with the experiment's columns
         StructField("error", _TEXT),
         StructField("seconds", DoubleType()),
+        StructField("processor_seconds", DoubleType()),  # null where the process died
     ]
 )
 

@@ -58,8 +58,9 @@ class State:
 
     @property
     def seconds(self) -> float:
-        """What all runs took together, on one processor each."""
-        return float(sum(entry["seconds"] for entry in [*self.succeeded.values(), *self.failed]))
+        """The processor time of all runs together."""
+        entries = [*self.succeeded.values(), *self.failed]
+        return float(sum(entry["processor_seconds"] or 0.0 for entry in entries))
 
 
 def state_of(chosen: Chosen, setting: Setting, journal: Journal, any_code: bool = False) -> State:

@@ -105,7 +105,8 @@ export class GraphPicture {
         band.style.fill = node.colour;
         return band;
       }) : []);
-      place.textContent = nodes.length > 1 ? `on ${nodes.length} nodes` : nodes.length ? short(nodes[0].name, 20) : operator.pinned ? `📌 ${short(operator.pinned, 16)}` : "";
+      place.textContent = nodes.length > 1 ? `on ${nodes.length} nodes` : nodes.length ? short(nodes[0].name, 20) : operator.pinned ? `pinned: ${short(operator.pinned, 12)}` : "";
+      name.setAttribute("y", place.textContent ? 18 : 26);
       const critical = this.critical.has(operator.full);
       element.classList.toggle("critical", critical);
       element.classList.toggle("chosen", operator.full === this.chosen);

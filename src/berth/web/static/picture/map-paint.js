@@ -209,10 +209,15 @@ function paintLabels(context, {scene, camera, load, chosen, target, width, heigh
   });
   context.lineJoin = "round";
   context.textBaseline = "top";
-  for (const {item, left, top} of arranged(wanted, {width, height}, MOST_LABELS, discs(scene, camera, points))) {
+  for (const {item, left, top} of arranged(wanted, {width, height}, mostLabels(scene, camera), discs(scene, camera, points))) {
     written(context, item.node.name, left, top, NAME_FONT, colours.ink, colours.card);
     if (item.second) written(context, item.second, left, top + 14, SMALL_FONT, colours.soft, colours.card);
   }
+}
+
+/** In a crowd the names wait until one comes nearer; otherwise they would cover what they name. */
+function mostLabels(scene, camera) {
+  return scene.nodes.length > 150 ? Math.min(MOST_LABELS, 20 * (camera.scale / camera.fitted) ** 1.5) : MOST_LABELS;
 }
 
 function written(context, text, left, top, font, colour, halo) {

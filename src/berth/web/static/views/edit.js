@@ -33,9 +33,9 @@ export async function editView({main, id, current}) {
   const authorId = freshId("author");
   const editor = textEditor({text: stored.text, label: `Text of ${nameOf(id)}`, changed: () => { showState(); checkSoon(); }, save: () => save()});
   fill(body, told, h("div", {class: "editor"}, editor.element,
-    h("aside", {class: "stack", "aria-label": "Mistakes"}, list,
-      h("div", {class: "field"}, h("label", {for: authorId}, "Your name, for others who edit this"),
-        h("input", {id: authorId, value: authorName(), maxlength: "80", autocomplete: "name", onchange: (event) => setAuthorName(event.target.value.trim())})))));
+    h("aside", {"aria-label": "Mistakes"}, list)),
+  h("div", {class: "row"}, h("label", {for: authorId}, "Your name, for others who edit this"),
+    h("input", {id: authorId, value: authorName(), maxlength: "80", autocomplete: "name", onchange: (event) => setAuthorName(event.target.value.trim())})));
   guardLeaving(dirty);
   showState();
   showMistakes(stored.mistakes);

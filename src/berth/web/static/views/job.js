@@ -57,9 +57,9 @@ export async function jobView({main, job: id, current}) {
       for (const key of ["objective", "bound", "gap", "stage"]) if (step[key] !== undefined) job[key] = step[key];
       redraw();
     },
-  }, (connected) => {
+  }, {numbered: true, connection: (connected) => {
     line.textContent = connected || OVER.has(job.state) ? "" : "The line to the server broke; trying again. The job goes on meanwhile.";
-  });
+  }});
 
   function elapsed() {
     return OVER.has(job.state) ? job.elapsed ?? 0 : job.state === "waiting" ? 0 : (Date.now() - begun) / 1000;

@@ -47,7 +47,7 @@ def reproduce(
     experiments: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Experiments: X3.1, or a paper by number (003) or system (mopa). Default: all.",
+            help="X3.1, a paper by number (003) or system (mopa), or league. Default: all of the papers.",
             metavar="EXPERIMENT",
             show_default=False,
         ),
@@ -81,10 +81,10 @@ def reproduce(
     """Run the papers' experiments again, and put each of their claims beside what comes out."""
     # imported here: commands without Spark don't wait for it
     from berth.experiments.experiment import Setting
-    from berth.experiments.framework.choice import chosen_from
+    from berth.experiments.framework.choice import chosen_from, everything
     from berth.experiments.framework.stored import Stored
 
-    chosen = chosen_from(experiments or [])
+    chosen = everything() if show_list and not experiments else chosen_from(experiments or [])
     setting = Setting(quick, _checked_seed(seed), _data_folder(data))
     if show_list:
         print_experiments(chosen, setting, as_json)
@@ -167,14 +167,14 @@ def _run_on_spark(
 
 
 def _show(stored: Stored, setting: Setting, report_only: bool, folder: Path) -> Shown:
-    from berth.experiments.framework.choice import chosen_from
+    from berth.experiments.framework.choice import everything
     from berth.experiments.framework.provenance import provenance_of
     from berth.experiments.framework.showing import show
 
     command = shlex.join(["berth", *sys.argv[1:]])
     provenance = provenance_of(setting, command, _options(setting, folder))
     with waiting("judging and drawing") as steps:
-        return show(stored, chosen_from([]), setting, provenance, any_code=report_only, step=steps)
+        return show(stored, everything(), setting, provenance, any_code=report_only, step=steps)
 
 
 def _options(setting: Setting, folder: Path) -> str:

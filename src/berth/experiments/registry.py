@@ -27,6 +27,7 @@ PLACES: dict[str, str] = {
     "X4.3": "many.sizes",
     "X4.4": "many.communication",
     "X4.5": "many.similarity",
+    "league": "league.experiment",
 }
 
 

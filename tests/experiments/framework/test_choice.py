@@ -1,7 +1,7 @@
 import pytest
 
 from berth.experiments import registry
-from berth.experiments.framework.choice import _words, chosen_from
+from berth.experiments.framework.choice import _words, chosen_from, everything
 from berth.model import BadInput
 from tests.experiments.toy import EXPERIMENT
 
@@ -9,6 +9,7 @@ from tests.experiments.toy import EXPERIMENT
 @pytest.fixture(autouse=True)
 def places(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"X3.10": "mopa.a", "X3.2": "mopa.b", "X0.1": "odp.c", "X2.1": "latency_bound.d"}
+    names["league"] = "league.e"
     monkeypatch.setattr(registry, "PLACES", names)
     monkeypatch.setattr(registry, "loaded", lambda module: EXPERIMENT)
 
@@ -18,7 +19,10 @@ def names(*given: str) -> list[str]:
 
 
 def test_no_name_is_all_of_them_in_the_papers_order() -> None:
+    """What is no paper's is run only if it is named, and stands behind the others."""
     assert names() == ["X0.1", "X2.1", "X3.2", "X3.10"]
+    assert names("league") == ["league"]
+    assert [item.name for item in everything()] == [*names(), "league"]
 
 
 @pytest.mark.parametrize("given", ["003", "3", "x3", "X3", "mopa", "MOPA", " mopa "])

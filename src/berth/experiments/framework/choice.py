@@ -12,6 +12,7 @@ from berth.model import BadInput
 from berth.model.suggest import did_you_mean
 
 _NAME = re.compile(r"X(?P<paper>\d)\.\d+")
+_LAST = (10,)
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Chosen:
 
 
 def chosen_from(given: Iterable[str]) -> list[Chosen]:
-    """The experiments that some names stand for, in the papers' order; no name: all.
+    """The experiments that some names stand for, in the papers' order; no name: all of the papers.
 
     Raises:
         BadInput: a name stands for none; the line says which is near.
@@ -39,8 +40,17 @@ def chosen_from(given: Iterable[str]) -> list[Chosen]:
     ]
     if mistakes:
         raise BadInput(mistakes)
-    wanted = {name for item in asked for name in words[item]} if asked else set(names)
+    wanted = (
+        {name for item in asked for name in words[item]}
+        if asked
+        else {name for name in names if _NAME.fullmatch(name)}
+    )
     return [loaded(name) for name in names if name in wanted]
+
+
+def everything() -> list[Chosen]:
+    """All that there are, also those that are no paper's: these are run only if they are named."""
+    return [loaded(name) for name in sorted(registry.PLACES, key=_order)]
 
 
 def loaded(name: str) -> Chosen:
@@ -50,7 +60,7 @@ def loaded(name: str) -> Chosen:
 
 
 def _order(name: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", name))
+    return tuple(int(part) for part in re.findall(r"\d+", name)) or _LAST
 
 
 def _all_words(names: Iterable[str]) -> list[str]:

@@ -51,5 +51,5 @@ def test_twenty_people(workspace: Path) -> None:
     assert all(statuses == [200] * 7 + [201, 202] for _, statuses in results)
     written = (workspace / "small.yaml").read_text().removeprefix(PROBLEM).splitlines()
     assert sorted(written) == sorted(f"# {number}" for number in range(PEOPLE))
-    plans = [file for file in workspace.glob("small-by-hand*.json")]
+    plans = list(workspace.glob("small-by-hand*.json"))
     assert len(plans) == PEOPLE

@@ -136,6 +136,27 @@ def test_bad_will(client: TestClient, content: str | bytes, words: str) -> None:
     assert words in answer.json()["mistakes"][0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("part", "change_", "words"),
+    [
+        ("  nodes:", "  routing: shortest_path\n  nodes:", "routed"),
+        ("work_ms: 4", "work_ms: 4, parallelism: 60000", "60002 instances are too many"),
+        ("cpu: 1}, emits", "cpu: 1}, parallelism: 2000, emits", "pairs of instances are too many"),
+    ],
+)
+def test_too_large_for_a_service(client: TestClient, part: str, change_: str, words: str) -> None:
+    """A small text may need much memory: the commands may have it, the service does not try."""
+    text = PROBLEM.replace("work_ms: 4", "work_ms: 4, parallelism: 2000") if "2000" in change_ else PROBLEM
+    text = text.replace(part, change_, 1)
+    if words == "routed":
+        words = "3003 are too many here (2500 at most)"
+        text = text.replace(
+            "  nodes:\n", "  nodes:\n" + "".join(f"    - {{name: n{n}}}\n" for n in range(3000))
+        )
+    answer = client.post(f"{API}/problems/check", content=text)
+    assert words in answer.json()["mistakes"][0]["message"]
+
+
 def change(client: TestClient, text: str, **headers: str) -> Any:
     return client.put(f"{API}/problems/small.yaml", content=text, headers=headers)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,10 +70,14 @@ def add_handlers(app: FastAPI) -> None:
         found = [Mistake(_field(each["loc"]), str(each["msg"])) for each in error.errors()]
         return answer({"error": counted(len(found)), "mistakes": [each.document() for each in found]}, 422)
 
-    async def http(_: Request, error: Exception) -> Response:
+    async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
+        if error.status_code == 400:
+            # what can't even be read is a mistake like others
+            return await refused(request, unprocessable([Mistake("", "the body is no JSON in UTF-8")]))
         words = _WORDS.get(error.status_code) or str(error.detail)
-        return answer({"error": words, "mistakes": []}, error.status_code, error.headers)
+        headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+        return answer({"error": words, "mistakes": []}, error.status_code, headers)
 
     async def unforeseen(request: Request, error: Exception) -> Response:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
@@ -83,6 +88,18 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(Exception, unforeseen)
+
+
+def _allowed(request: Request) -> str:
+    """The methods that a path has, whichever routes they belong to."""
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    methods = {
+        method.upper()
+        for path, operations in paths.items()
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)), request.url.path)
+        for method in operations
+    }
+    return ", ".join(sorted(methods or {"GET"}))
 
 
 def _field(location: Sequence[Any]) -> str:

@@ -81,7 +81,14 @@ Id = Annotated[
     str, Path(pattern=ID_PATTERN, max_length=2400, description="A path in the workspace, as an id")
 ]
 IfMatch = Annotated[str | None, Header(description="The ETag of what is changed", max_length=400)]
-FileName = Annotated[str | None, Query(max_length=200, description="A path in the workspace")]
+FileName = Annotated[
+    str | None,
+    Query(
+        description="A path in the workspace",
+        # for readers of the OpenAPI document; what is wrong with a name is told by `new_name`
+        json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{1,60}\.(json|yaml|yml)$"},
+    ),
+]
 
 
 def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -91,5 +98,5 @@ def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def file_body(*kinds: str) -> dict[str, Any]:
     """A file as the body, for the OpenAPI document."""
-    content = {kind: {"schema": {"type": "string"}} for kind in kinds}
+    content = {kind: {"schema": {"type": "object" if "json" in kind else "string"}} for kind in kinds}
     return {"requestBody": {"required": True, "content": content}}

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,14 +15,15 @@ from berth.model import BadInput, Problem
 from berth.web.errors import unprocessable
 from berth.web.mistakes import Mistake, located, mistakes_from
 from berth.web.names import PROBLEM_ENDS, new_name, plain_name
+from berth.web.sizes import check_size, weight_of
+from berth.web.view import view_of
 from berth.web.workspace import Content, Entry, Signature, Workspace, says_problem, signature, time_text
 
 WHAT = "problem"
 MOST_KEPT = 24
 """Problems that are kept ready."""
-MOST_VALUES = 4_000_000
-"""In a file, aliases followed: a matrix of 2,000 nodes."""
-DEEPEST_VALUE = 60
+MOST_KEPT_BYTES = 2**30
+"""What these may take, about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,11 @@ class Reading:
             raise unprocessable(self.mistakes)
         return self.problem
 
+    @cached_property
+    def view(self) -> dict[str, Any]:
+        """What a picture of it needs."""
+        return view_of(self.ready)
+
     def summary(self) -> dict[str, Any]:
         """What lists say of it; null for what can't be known."""
         problem = self.problem
@@ -63,6 +70,7 @@ class Problems:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._lock = threading.Lock()
+        self._viewing = threading.Lock()
         self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
         self._entries: dict[str, tuple[Signature, dict[str, Any]]] = {}
 
@@ -99,14 +107,28 @@ class Problems:
         with self._lock:
             if key not in self._readings:
                 self._readings[key] = read_problem(content.data, str(content.entry.path))
-                if len(self._readings) > MOST_KEPT:
-                    self._readings.popitem(last=False)
+                self._make_room()
             self._readings.move_to_end(key)
             return self._readings[key]
+
+    def _make_room(self) -> None:
+        """Forget what was asked for longest ago, but never the newest."""
+        problems = [reading.problem for reading in self._readings.values()]
+        weights = [0 if problem is None else weight_of(problem) for problem in problems]
+        while len(weights) > 1 and (len(weights) > MOST_KEPT or sum(weights) > MOST_KEPT_BYTES):
+            self._readings.popitem(last=False)
+            del weights[0]
 
     def problem(self, identity: str) -> Problem:
         """A problem without mistakes."""
         return self.reading(identity)[1].ready
+
+    def view(self, identity: str) -> tuple[Content, dict[str, Any]]:
+        """A problem's file and what a picture of it needs; worked out once, whoever else waits for it."""
+        content, reading = self.reading(identity)
+        with self._viewing:
+            facts = {"id": content.entry.id, "name": reading.ready.name, "etag": content.etag}
+            return content, facts | reading.view
 
     def document(self, identity: str) -> dict[str, Any]:
         """All about one file."""
@@ -166,33 +188,11 @@ def read_problem(data: bytes, file: str) -> Reading:
     document = None
     try:
         document = document_from(data, file)
-        _check_size(document)
+        check_size(document)
         return Reading(document, problem_from(document), ())
     except BadInput as error:
         text = data.decode("utf-8", "replace") if document is not None else ""
         return Reading(document, None, tuple(located(mistakes_from(error, file), text)))
-
-
-def _check_size(document: Any) -> None:
-    """Refuse what aliases or nesting make too large to be looked at."""
-    sizes: dict[int, int] = {}
-    stack: list[tuple[Any, bool, int]] = [(document, False, 1)]
-    while stack:
-        value, done, depth = stack.pop()
-        if not isinstance(value, dict | list) or id(value) in sizes:
-            continue
-        parts = value.values() if isinstance(value, dict) else value
-        if done:
-            sizes[id(value)] = 1 + sum(
-                sizes.get(id(part), 1) if isinstance(part, dict | list) else 1 for part in parts
-            )
-            if sizes[id(value)] > MOST_VALUES:
-                raise BadInput([f"more than {MOST_VALUES} values"])
-            continue
-        if depth > DEEPEST_VALUE:
-            raise BadInput([f"nested more than {DEEPEST_VALUE} deep"])
-        stack.append((value, True, depth))
-        stack += [(part, False, depth + 1) for part in parts if isinstance(part, dict | list)]
 
 
 def file_facts(content: Content) -> dict[str, Any]:

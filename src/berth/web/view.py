@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 MOST_LINKS = 3000
 NEAREST_LINKS = 4
 """Of each node, where there are more links than can be drawn."""
-LARGEST_SCALED = 2500
+LARGEST_SCALED = 1500
 """Nodes without coordinates whose delays are turned into places: beyond, it takes too long."""
 _LATITUDES, _LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 

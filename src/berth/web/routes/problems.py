@@ -10,7 +10,6 @@ from berth.web.examples import example, example_list
 from berth.web.names import PROBLEM_ENDS, new_name
 from berth.web.parts import Author, Body, FileName, Id, IfMatch, Parts, Service, failing, file_body
 from berth.web.problems import read_problem
-from berth.web.view import view_of
 from berth.web.workspace import Content
 
 router = APIRouter(tags=["problems"])
@@ -65,10 +64,8 @@ def problem_file(service: Parts, id: Id) -> Response:
 @router.get("/problems/{id}/view", responses=failing(404, 422))
 def problem_view(service: Parts, id: Id) -> Response:
     """What a picture of a problem needs."""
-    content, reading = service.problems.reading(id)
-    problem = reading.ready
-    facts = {"id": content.entry.id, "name": problem.name, "etag": content.etag}
-    return answer(facts | view_of(problem), headers=_tagged(content))
+    content, view = service.problems.view(id)
+    return answer(view, headers=_tagged(content))
 
 
 @router.put("/problems/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body(*_KINDS))

@@ -95,6 +95,26 @@ def test_many_nodes() -> None:
     assert view["layout"] == "coordinates"
 
 
+def test_very_large_graphs() -> None:
+    """Are drawn with less care: each operator still has a place of its own in its layer."""
+    names = [f"o{number}" for number in range(9000)]
+    document = {
+        "format": "berth/v1",
+        "name": "long",
+        "network": {"nodes": [{"name": "a"}]},
+        "applications": [
+            {
+                "name": "x",
+                "operators": [{"name": name} for name in names],
+                "streams": [{"from": names[0], "to": name} for name in names[1:]],
+            }
+        ],
+    }
+    (part,) = view_of(problem_from(document))["applications"]
+    assert (part["width"], part["height"]) == (2, 8999)
+    assert len({(each["x"], each["y"]) for each in part["operators"]}) == 9000
+
+
 def test_every_kind_of_problem_has_a_picture() -> None:
     """Whatever the generators make: places in the frame, every operator once."""
     for kind in ("stream-tree", "fat-tree", "tag-and-count", "random-graph"):

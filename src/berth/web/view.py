@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.drawing.layout import arrange, layered
+from berth.drawing.layout import arrange, layer_of_each, layered
 from berth.drawing.places import node_places
 from berth.model import Application, Network, Node, Problem
 from berth.model.pair_fields import PairField
@@ -22,6 +22,8 @@ NEAREST_LINKS = 4
 """Of each node, where there are more links than can be drawn."""
 LARGEST_SCALED = 1500
 """Nodes without coordinates whose delays are turned into places: beyond, it takes too long."""
+MOST_ARRANGED = 8000
+"""Operators, and layers that streams go through, of a graph that is drawn with care."""
 _LATITUDES, _LONGITUDES = ("latitude", "lat"), ("longitude", "lon", "lng", "long")
 
 
@@ -210,6 +212,9 @@ def _graph_places(
     operators: int, ends: list[tuple[int, int]]
 ) -> tuple[list[dict[str, float]], list[int], int, int]:
     """Places in [0, 1] from left to right, every operator's layer, and how wide and high the graph is."""
+    depth = layer_of_each(operators, ends)
+    if operators + sum(depth[there] - depth[here] for here, there in ends) > MOST_ARRANGED:
+        return _rows(depth)
     layout = layered(operators, ends)
     vertices = sum(len(layer) for layer in layout.layers)
     down = arrange(layout, [0] * vertices, [1] * vertices, 0)
@@ -222,3 +227,18 @@ def _graph_places(
     ]
     fullest = max(sum(vertex < operators for vertex in layer) for layer in layout.layers)
     return places, [layer_of[each] for each in range(operators)], len(layout.layers), fullest
+
+
+def _rows(depth: list[int]) -> tuple[list[dict[str, float]], list[int], int, int]:
+    """The same for very large graphs: in every layer one below the other, as they are in the file."""
+    counts = [0] * (max(depth) + 1)
+    rows = []
+    for layer in depth:
+        rows.append(counts[layer])
+        counts[layer] += 1
+    wide, high = max(len(counts) - 1, 1), max(max(counts) - 1, 1)
+    places = [
+        {"x": round(layer / wide, 5), "y": round(row / high, 5)}
+        for layer, row in zip(depth, rows, strict=True)
+    ]
+    return places, depth, len(counts), max(counts)

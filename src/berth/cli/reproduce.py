@@ -70,6 +70,13 @@ def reproduce(
     show_list: Annotated[
         bool, typer.Option("--list", help="List the experiments and their numbers of runs, and stop.")
     ] = False,
+    on_spark: Annotated[
+        bool,
+        typer.Option(
+            "--on-spark",
+            help="Also run what can be run for real: X0.1 on a cluster of eight named workers, some minutes.",
+        ),
+    ] = False,
     report_only: Annotated[
         bool,
         typer.Option("--report-only", help="Judge, draw and report the runs that are there; do none."),
@@ -85,7 +92,7 @@ def reproduce(
     from berth.experiments.framework.stored import Stored
 
     chosen = everything() if show_list and not experiments else chosen_from(experiments or [])
-    setting = Setting(quick, _checked_seed(seed), _data_folder(data))
+    setting = Setting(quick, _checked_seed(seed), _data_folder(data), on_spark)
     if show_list:
         print_experiments(chosen, setting, as_json)
         return

@@ -24,11 +24,13 @@ class Setting:
         quick: a small part of the runs, in seconds instead of minutes.
         seed: every random choice of the experiment follows from it.
         data: the folder with measured networks; None: there is none, and synthetic ones are used.
+        on_spark: run on Spark for real what an experiment can, beside what it computes.
     """
 
     quick: bool = False
     seed: int = 0
     data: Path | None = None
+    on_spark: bool = False
 
 
 @dataclass(frozen=True)

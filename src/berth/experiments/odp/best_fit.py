@@ -1,4 +1,9 @@
-"""X0.4: T-Storm's best fit on noisy rates against the least traffic between nodes (paper 000, figure 7)."""
+"""X0.4: T-Storm's best fit on noisy rates against the least traffic between nodes (paper 000, figure 7).
+
+Xu's scheduler starts with a round robin and then puts executors that exchange much onto one node, by rates
+that were observed for a while and are noisy. Its first round, at 100 s, may miss the optimum of S-ODP_T;
+its second one, at 750 s, may repair that.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""X0.3: MOPA against the least network usage (paper 000, figure 6)."""
+"""X0.3: MOPA against the least network usage (paper 000, figure 6).
+
+Rizou's MOPA places operators in the same fluctuating latency space as X0.2's springs, an operator every 40
+s. How many reassignments does it need until it rests, how soon is that, and is it at the optimum of S-ODP_N
+then?
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""X0.5: how long the optimal placements of X0.1 to X0.4 take (paper 000, end of section 7.2)."""
+"""X0.5: how long the optimal placements of X0.1 to X0.4 take (paper 000, end of section 7.2).
+
+The paper solved its integer program with CPLEX in less than 420 ms. Here berth's own solver and the paper's
+program on HiGHS, a free solver, prove the same optima: for response time, availability, traffic, network
+usage and elastic energy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""X0.2: springs on fluctuating coordinates against the least elastic energy (paper 000, figure 5)."""
+"""X0.2: springs on fluctuating coordinates against the least elastic energy (paper 000, figure 5).
+
+Pietzuch's springs (SBON) place operators in a latency space whose coordinates are measured all the time and
+never rest. Every 40 s an operator may move, while S-ODP_EE moves everything once, at 100 s, to the optimum.
+The simulator runs what both decide, pauses of moving operators included.
+"""
 
 from __future__ import annotations
 

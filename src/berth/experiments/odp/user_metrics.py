@@ -1,4 +1,9 @@
-"""X0.1: the fastest placement against the most available one (paper 000, figure 4)."""
+"""X0.1: the fastest placement against the most available one (paper 000, figure 4).
+
+Tag-and-Count runs on eight nodes, half of which are up 99 % of the time. S-ODP_R places it for response
+time, which leads over a node that fails at times; S-ODP_A places it for availability, which is slower. Both
+run in the simulator while nodes fail and, with `--on-spark`, on a Spark cluster.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from matplotlib.figure import Figure
 from pyspark.sql.types import DoubleType, IntegerType, StructField, StructType
 
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
-from berth.experiments.odp import setups, timeline
+from berth.experiments.odp import on_spark, setups, timeline
 from berth.experiments.odp.figures import typical
 from berth.experiments.odp.panels import BLUE, ORANGE, Panel, draw_panels
 from berth.experiments.odp.rounds import Step
@@ -19,6 +24,7 @@ from berth.experiments.odp.user_claims import (
     FASTEST_TIED,
     MOST_AVAILABLE,
     MOST_AVAILABLE_TIED,
+    ON_SPARK,
     user_claims,
     windows_of,
 )
@@ -26,6 +32,8 @@ from berth.model import Plan, Problem
 from berth.policies import solve
 
 DURATION_S, REPAIR_S = 2000.0, 5.0
+NOTHING = dict.fromkeys(timeline.SCHEMA.fieldNames())
+"""Of a plan that wasn't simulated."""
 SAMPLES = 10
 """Plans that are drawn among the equally good ones."""
 
@@ -53,8 +61,7 @@ class UserMetrics:
         Calibration(
             "networks",
             "searched: the way from source to consumer over one node of 99 % is the shortest, which "
-            "about one draw in "
-            "25 has (E0.7)",
+            "about one draw in 25 has (E0.7)",
             "8 of 12 executors on nodes of 99 %",
         ),
         Calibration(
@@ -65,26 +72,32 @@ class UserMetrics:
         Calibration(
             "outages", f"{REPAIR_S:g} s on average, 1 % of the time; tuples there are lost", "nothing"
         ),
+        *on_spark.CALIBRATIONS,
     )
 
     def runs(self, setting: Setting) -> Iterable[Run]:
-        """Draws of networks that have such a short-cut."""
-        return setups.instance_runs(setting, 8, 50)
+        """Draws of networks that have such a short-cut; where asked for, the first of them on Spark, too."""
+        yield from setups.instance_runs(setting, 8, 50)
+        if setting.on_spark:
+            batches = on_spark.QUICK_BATCHES if setting.quick else on_spark.BATCHES
+            yield Run("on-spark", {"instance": 0, "batches": batches}, in_driver=True)
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """Both wishes on one draw, and what else would have been as good."""
         number = int(run.parameters["instance"])
         problem, drawn = setups.short_cut(setting, number)
         common = {"instance": number, "drawn": drawn}
+        if "batches" in run.parameters:
+            yield from _really_run(problem, int(run.parameters["batches"]), setting.seed, common)
+            return
         for method, plan in wished(problem).items():
             facts = {"method": method, "sample": None, **common, **_judged(problem, plan)}
             for row in timeline.windows(
                 problem, [Step(0.0, plan)], "response_time_ms", DURATION_S, number, REPAIR_S
             ):
                 yield {**facts, **row}
-        nothing = {field.name: None for field in timeline.SCHEMA.fields}
         for method, sample, plan in _tied(problem):
-            yield {**nothing, **common, "method": method, "sample": sample, **_judged(problem, plan)}
+            yield {**NOTHING, **common, "method": method, "sample": sample, **_judged(problem, plan)}
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Response times, availabilities, executors on nodes of 99 %, lost tuples."""
@@ -109,6 +122,16 @@ class UserMetrics:
             "Below: what "
             f"outages of {REPAIR_S:g} s on average leave, in windows of {timeline.WINDOW_S:g} s."
         )
+
+
+def _really_run(problem: Problem, batches: int, seed: int, common: Row) -> Iterator[Row]:
+    """A row for each batch; `goal` is the model's word for its latency."""
+    plans = wished(problem)
+    for batch in on_spark.measured_on_spark(problem, plans, batches, seed):
+        plan = plans[batch.method]
+        measured = {"time_s": batch.time_s, "latency_ms": batch.latency_ms, "lost_share": batch.lost_share}
+        facts = {"method": batch.method + ON_SPARK, "goal": on_spark.emulated_ms(problem, plan)}
+        yield {**NOTHING, **common, "sample": None, **facts, **measured, **_judged(problem, plan)}
 
 
 def wished(problem: Problem) -> dict[str, Plan]:

@@ -82,6 +82,10 @@ def test_nobody_gets_in_without_the_token(guarded: TestClient) -> None:
     for wrong in ("Bearer wrong", f"Basic {TOKEN}", TOKEN, "Bearer", f"Bearer {TOKEN}x", "Bearer ü"):
         headers = {"Authorization": wrong.encode()}
         assert guarded.get(f"{API}/health", headers=headers).status_code == 401
+    for path in ("/login", "/static/styles/base.css", "/static/icon.svg"):
+        assert guarded.get(path).status_code == 200
+    for path in ("/static/styles/../main.js", "/static/styles/%2e%2e/main.js", "/static/main.js"):
+        assert guarded.get(path).status_code == 401
     right = {"Authorization": f"Bearer {TOKEN}"}
     assert guarded.get(f"{API}/health", headers=right).status_code == 200
     assert guarded.get("/", headers=right).status_code == 200

@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 from berth.web.security import COOKIE, matches, session_of
 
 STATIC = Path(__file__).parent / "static"
-LOGIN = Path(__file__).parent / "login.html"
+LOGIN = STATIC / "login.html"
 SLOW_SECONDS = 0.5
 """What a wrong token costs whoever guesses."""
 LARGEST_FORM = 10_000

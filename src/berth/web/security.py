@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import unquote, urlsplit
 
@@ -16,7 +17,8 @@ from berth.web.settings import Settings
 
 COOKIE = "berth-session"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-OPEN_PATHS = ("/login",)
+OPEN_PATHS = re.compile(r"/login|/static/icon\.svg|/static/styles/\w+\.css")
+"""What can be had without the token: the form that asks for it, as it should look."""
 LONGEST_ADDRESS = 4096
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
@@ -84,7 +86,7 @@ class Gate:
 
     def _is_known(self, scope: Scope, headers: Headers) -> bool:
         token = self._settings.token
-        if token is None or scope["path"] in OPEN_PATHS:
+        if token is None or OPEN_PATHS.fullmatch(scope["path"]):
             return True
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer" and matches(given.strip(), token):

@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -54,45 +55,51 @@ class Stopping:
 
 
 class Telling:
-    """Progress as events, not too many a second; the last word is always told."""
+    """Progress as events, at most some a second; what comes in between is told when its time has come."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._told_at = 0.0
         self._count = 0
+        self._lock = threading.Lock()
         self._pending: dict[str, Any] | None = None
         self._last: tuple[Any, ...] | None = None
         self._known: dict[str, float | None] = {"objective": None, "bound": None}
         self._stage = ""
+        threading.Thread(target=self._tell_in_time, daemon=True, name="berth telling").start()
 
     def __call__(self, progress: Progress) -> None:
         """Take note of what a policy reports."""
         from berth.evaluation.goal import gap_between
 
-        if progress.stage != self._stage:
-            self._stage, self._known = progress.stage, {"objective": None, "bound": None}
-        for name in self._known:
-            value = getattr(progress, name)
-            self._known[name] = self._known[name] if value is None else float(value)
-        objective, bound = self._known["objective"], self._known["bound"]
-        if (objective, bound, self._stage) == self._last:
-            return
-        self._last = objective, bound, self._stage
-        gap = None if objective is None or bound is None else gap_between(objective, bound)
-        seconds = round(progress.seconds, 4)
-        self._pending = {"seconds": seconds, **self._known, "gap": gap, "stage": self._stage}
-        if time.monotonic() - self._told_at >= TELL_SECONDS and self._count < MOST_TOLD:
-            self.flush()
+        with self._lock:
+            if progress.stage != self._stage:
+                self._stage, self._known = progress.stage, {"objective": None, "bound": None}
+            for name in self._known:
+                value = getattr(progress, name)
+                self._known[name] = self._known[name] if value is None else float(value)
+            objective, bound = self._known["objective"], self._known["bound"]
+            if (objective, bound, self._stage) == self._last:
+                return
+            self._last = objective, bound, self._stage
+            gap = None if objective is None or bound is None else gap_between(objective, bound)
+            seconds = round(progress.seconds, 4)
+            self._pending = {"seconds": seconds, **self._known, "gap": gap, "stage": self._stage}
 
     def flush(self) -> None:
         """Tell what has not been told."""
         from berth.web.job_events import append_event
         from berth.web.plain import without_nan
 
-        if self._pending is not None:
-            append_event(self._file, "progress", without_nan(self._pending))
-            self._pending, self._told_at = None, time.monotonic()
-            self._count += 1
+        with self._lock:
+            if self._pending is not None and self._count < MOST_TOLD:
+                append_event(self._file, "progress", without_nan(self._pending))
+                self._count += 1
+            self._pending = None
+
+    def _tell_in_time(self) -> None:
+        while True:
+            time.sleep(TELL_SECONDS)
+            self.flush()
 
 
 def main() -> None:

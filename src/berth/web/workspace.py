@@ -126,21 +126,25 @@ class Workspace:
             here = waiting.pop()
             try:
                 with os.scandir(self.root / here) as scanned:
-                    names = sorted(item.name for item in scanned)
+                    items = sorted(scanned, key=lambda item: item.name)
             except OSError:
                 continue
             folders = []
-            for name in names:
+            for item in items:
                 left -= 1
                 if left < 0:
                     return
-                found = self._inside(here / name) if is_visible(here / name) else None
+                if item.name.startswith("."):
+                    continue
+                # only links can lead elsewhere: their folders were looked at, too
+                path, linked = here / item.name, item.is_symlink()
+                found = self._inside(path) if linked else Entry(path, Path(item.path))
                 if found is None:
                     continue
                 yield found
-                deeper = len(found.path.parts) <= DEEPEST and not (self.root / found.path).is_symlink()
-                if deeper and found.place.is_dir() and descend(found.place):
-                    folders.append(found.path)
+                deeper = len(path.parts) <= DEEPEST and not linked
+                if deeper and item.is_dir() and descend(found.place):
+                    folders.append(path)
             waiting += reversed(folders)
 
     def _kind(self, place: Path) -> Kind:

@@ -44,8 +44,7 @@ class BestFit:
         Calibration(
             "observed rates",
             f"true ones with a standard deviation of {NOISE:.0%} (25 tuples in 10 s), moving average "
-            f"{ALPHA} (E0.9); "
-            "from 2 % to 30 % give the same plans but for one: noise only breaks ties",
+            f"{ALPHA} (E0.9); from 2 % to 30 % give the same plans but for one: noise only breaks ties",
             "nothing",
         ),
         Calibration("first placement", "T-Storm: round robin; S-ODP: all ties, drawn (E0.8)", "nothing"),
@@ -59,12 +58,13 @@ class BestFit:
         """Both methods on one draw."""
         number = int(run.parameters["instance"])
         problem = setups.always_up(setting, number)
+        seed = setups.seed_of(setting, number)
         steps = {
-            OPTIMAL: two_steps(problem, rounds.first_step(problem, number), "traffic"),
-            BEST_FIT: t_storm_rounds(problem, setting.seed + number),
+            OPTIMAL: two_steps(problem, rounds.first_step(problem, seed), "traffic"),
+            BEST_FIT: t_storm_rounds(problem, seed),
         }
         key = "traffic_bytes_per_s"
-        for row in timeline.rows_of(number, problem, steps, key, DURATION_S, number):
+        for row in timeline.rows_of(number, problem, steps, key, DURATION_S, seed):
             end = float(row["time_s"])
             plan = [step.plan for step in steps[str(row["method"])] if step.time_s < end][-1]
             yield {**row, "there_and_back": there_and_back(problem, plan)}
@@ -80,9 +80,8 @@ class BestFit:
                 "The first reassignment, at 100 s, is sub-optimal",
                 "sub-optimal",
                 first["excess"] > SAME,
-                f"Traffic after it: {excess.text()} x the least. With exact rates it finds the "
-                "optimum at once "
-                "(E0.9): chance decides, as it may have in the paper's single run",
+                f"Traffic after it: {excess.text()} x the least. With exact rates it finds the optimum at "
+                "once (E0.9): chance decides, as it may have in the paper's single run",
             ),
             share_claim(
                 "A sequence of three executors then runs on two nodes and uses two links instead of one",
@@ -94,11 +93,9 @@ class BestFit:
                 "Where the first was not, the second reassignment, at 750 s, is optimal",
                 "optimal",
                 second.loc[poor, "excess"] <= SAME,
-                f"Of all draws {int((second['excess'] <= SAME).sum())} of {len(second)} are optimal "
-                "then, and "
-                f"{int((after[1400.0]['excess'] <= SAME).sum())} after a third round. The second "
-                "round sees new noise: "
-                "it may repair or spoil (E0.9)",
+                f"Of all draws {int((second['excess'] <= SAME).sum())} of {len(second)} are optimal then, "
+                f"and {int((after[1400.0]['excess'] <= SAME).sum())} after a third round. The second round "
+                "sees new noise: it may repair or spoil (E0.9)",
             ),
         ]
 
@@ -119,9 +116,8 @@ class BestFit:
             else f"the first of {len(first)} draws; in none it goes as in the paper"
         )
         return (
-            f"Draw {chosen}: {why}. Eight nodes, simulated tuple by tuple. Full line: S-ODP's second "
-            "step, and "
-            "T-Storm's first round; dash-dotted: T-Storm's reassignments."
+            f"Draw {chosen}: {why}. Eight nodes, simulated tuple by tuple. Full line: S-ODP's second step, "
+            "and T-Storm's first round; dash-dotted: T-Storm's reassignments."
         )
 
 

@@ -68,12 +68,13 @@ class Converging:
         """All methods on one draw."""
         number = int(run.parameters["instance"])
         problem = setups.always_up(setting, number)
-        first = rounds.first_step(problem, number)
+        seed = setups.seed_of(setting, number)
+        first = rounds.first_step(problem, seed)
         methods: dict[str, Sequence[rounds.Step]] = {OPTIMAL: two_steps(problem, first, "network_usage")}
         for method, place in ((PRINTED, printed), (PROBING, probing), (SPRINGS, springs)):
             live = LiveCoordinates(problem.network, named_generator(setting.seed, f"coordinates {number}"))
             methods[method] = in_turns(problem, first, live, place, DURATION_S)
-        return timeline.rows_of(number, problem, methods, "network_usage_bytes", DURATION_S, number)
+        return timeline.rows_of(number, problem, methods, "network_usage_bytes", DURATION_S, seed)
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Each one for MOPA as printed and with probes."""
@@ -92,11 +93,10 @@ class Converging:
         marked = {PRINTED: "-.", PROBING: ":"}
         draw_panels(figure, table[table["instance"] == chosen], panels, colours, marked, SECOND_STEP_S)
         return (
-            f"The draw with the median number of reassignments of MOPA as printed ({counts[chosen]}; "
-            f"draw {chosen} of "
-            f"{len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Full line: "
-            "S-ODP's second step; "
-            "dash-dotted and dotted: MOPA's reassignments, which stop what moves for 5 s."
+            f"The draw with the median number of reassignments of MOPA as printed ({counts[chosen]}; draw "
+            f"{chosen} of {len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Full "
+            "line: S-ODP's second step; dash-dotted and dotted: MOPA's reassignments, which stop what "
+            "moves for 5 s."
         )
 
 
@@ -127,8 +127,8 @@ def _claims(table: pd.DataFrame, method: str) -> Iterable[Claim]:
     yield Claim(
         f"{method} finds it in less than 300 s",
         "< 300 s",
-        f"last reassignment: median {last.median():.0f} s, before 300 s in {int((last < STABLE_S).sum())} of "
-        f"{len(last)} draws",
+        f"last reassignment: median {last.median():.0f} s, before 300 s in {int((last < STABLE_S).sum())} "
+        f"of {len(last)} draws",
         verdict(bool(last.median() < STABLE_S), bool((last < STABLE_S).mean() >= SOMETIMES)),
         f"rule: the median is below 300 s; ordering only: a tenth of the draws is. {about}",
     )
@@ -144,9 +144,8 @@ def _claims(table: pd.DataFrame, method: str) -> Iterable[Claim]:
         "-",
         f"{mean_of(later).text(1)} reassignments fewer than SBON after {STABLE_S:.0f} s, {len(later)} draws",
         order_verdict(later.tolist()),
-        "rule: fewer by more than two standard errors, by the same coordinates. Part of it is that "
-        "MOPA stays where "
-        "it is unless usage falls",
+        "rule: fewer by more than two standard errors, by the same coordinates. Part of it is that MOPA "
+        "stays where it is unless usage falls",
     )
 
 

@@ -28,15 +28,14 @@ LONGEST_S, PATIENCE_S = 900.0, 300.0
 CALIBRATIONS = (
     Calibration(
         "on Spark: delays between nodes",
-        f"emulated: an operator waits, once for each batch, {TIMES:g} times the longest delay from "
-        "its senders; "
-        "batches of seconds would hide the delays themselves",
+        f"emulated: an operator waits, once for each batch, {TIMES:g} times the longest delay from its "
+        "senders; batches of seconds would hide the delays themselves",
         "nothing",
     ),
     Calibration(
         "on Spark: availability",
-        "emulated: an executor loses each row with the chance that its node is down, drawn for each "
-        "row and operator",
+        "emulated: an executor loses each row with the chance that its node is down, drawn for each row "
+        "and operator",
         "nothing",
     ),
 )

@@ -22,8 +22,7 @@ CALIBRATIONS = (
     Calibration(
         "rounds of the decentralised schedulers",
         f"from {SECOND_STEP_S:.0f} s on one operator every {TURN_S:.0f} s, in turn, moves with both "
-        "executors "
-        "if it should be elsewhere (E0.10)",
+        "executors if it should be elsewhere (E0.10)",
         "a stable assignment in less than 300 s, after 5 reassignments",
     ),
     Calibration("first placement of all of them", "S-ODP's first step: all ties, drawn (E0.8)", "nothing"),

@@ -31,6 +31,11 @@ def instance_runs(setting: Setting, quick: int, full: int) -> Iterator[Run]:
         yield Run(f"draw-{number:03d}", {"instance": number})
 
 
+def seed_of(setting: Setting, instance: int) -> int:
+    """For all other chance of a draw: ties, tuples, observed rates."""
+    return int(named_generator(setting.seed, f"seed of {instance}").integers(2**32))
+
+
 def always_up(setting: Setting, instance: int) -> Problem:
     """A draw of section 7.2: every node is up all the time."""
     seed = int(named_generator(setting.seed, f"always up {instance}").integers(2**32))

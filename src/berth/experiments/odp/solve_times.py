@@ -126,8 +126,7 @@ class SolveTimes:
         draws = table["instance"].nunique()
         return (
             f"Processor time of the proved optimum on {draws} draws of Tag-and-Count (12 executors, 8 "
-            "nodes) for each "
-            "goal: boxes are quartiles, whiskers the shortest and the longest."
+            "nodes) for each goal: boxes are quartiles, whiskers the shortest and the longest."
         )
 
 
@@ -150,14 +149,12 @@ def _claim(table: pd.DataFrame, solver: str) -> Claim:
     return Claim(
         f"The optimum of all these takes less than 420 ms: {solver}",
         "< 420 ms",
-        f"longest {1000 * proved['seconds'].max():.0f} ms, median "
-        f"{1000 * proved['seconds'].median():.0f} ms, "
-        f"{len(proved)} solved, {missing} not proved; longest by goal: "
+        f"longest {1000 * proved['seconds'].max():.0f} ms, median {1000 * proved['seconds'].median():.0f} "
+        f"ms, {len(proved)} solved, {missing} not proved; longest by goal: "
         + ", ".join(f"{goal} {1000 * longest[goal]:.0f} ms" for goal in GOALS if goal in longest),
         verdict(missing == 0 and bool(proved["seconds"].max() < PAPER_S), below),
-        "rule: the longest is below 420 ms and all are proved; ordering only: most are. Other "
-        "machine and solver than "
-        f"the paper's; berth and the program agree on {int(agree.sum())} of {len(agree)} optima",
+        "rule: the longest is below 420 ms and all are proved; ordering only: most are. Other machine and "
+        f"solver than the paper's; berth and the program agree on {int(agree.sum())} of {len(agree)} optima",
     )
 
 

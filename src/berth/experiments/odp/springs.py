@@ -58,12 +58,13 @@ class Springs:
         """All methods on one draw."""
         number = int(run.parameters["instance"])
         problem = setups.always_up(setting, number)
-        first = rounds.first_step(problem, number)
+        seed = setups.seed_of(setting, number)
+        first = rounds.first_step(problem, seed)
         methods: dict[str, Sequence[rounds.Step]] = {OPTIMAL: two_steps(problem, first, "elastic_energy")}
         for method, place in ((SPRINGS, springs), (STAYING, staying_springs)):
             live = LiveCoordinates(problem.network, named_generator(setting.seed, f"coordinates {number}"))
             methods[method] = in_turns(problem, first, live, place, DURATION_S)
-        return timeline.rows_of(number, problem, methods, "elastic_energy", DURATION_S, number)
+        return timeline.rows_of(number, problem, methods, "elastic_energy", DURATION_S, seed)
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Of the mean between 800 and 2000 s, and of reassignments."""
@@ -78,18 +79,16 @@ class Springs:
                 1.84,
                 ratios(table, SPRINGS, OPTIMAL, "traffic_bytes_per_s", BEGIN_S, END_S),
                 "x",
-                "The least elastic energy may itself cross several short links, where springs that "
-                "end on fewer "
-                "nodes cross less; the paper's delays and load-dependent costs are not known (E0.10)",
+                "The least elastic energy may itself cross several short links, where springs that end on "
+                "fewer nodes cross less; the paper's delays and load-dependent costs are not known (E0.10)",
             ),
             ratio_claim(
                 "Springs are slower than the optimum, 800 to 2000 s",
                 1.15,
                 ratios(table, SPRINGS, OPTIMAL, "latency_ms", BEGIN_S, END_S, calm=True),
                 "x",
-                "Measured latency in windows without a reassignment; with these, whose pauses are "
-                "our choice, "
-                f"{with_pauses.text()} x",
+                "Measured latency in windows without a reassignment; with these, whose pauses are our "
+                f"choice, {with_pauses.text()} x",
             ),
             Claim(
                 "Springs find a sub-optimal solution: more elastic energy, by the true delays",
@@ -103,9 +102,8 @@ class Springs:
                 16,
                 found,
                 (found - MOPAS_MOVES).mean() > 0,
-                f"The order: more than the 5 of figure 6. Over {DURATION_S:.0f} s; rounds and "
-                "coordinates are "
-                f"calibrated (E0.10). If an operator moves only where the energy by coordinates falls: "
+                f"The order: more than the 5 of figure 6. Over {DURATION_S:.0f} s; rounds and coordinates "
+                "are calibrated (E0.10). If an operator moves only where the energy by coordinates falls: "
                 f"{staying.text(1)}",
             ),
             share_claim(
@@ -132,12 +130,10 @@ class Springs:
         )
         return (
             f"The draw with the median number of reassignments ({counts[chosen]}; draw {chosen} of "
-            f"{len(counts)}), "
-            "eight nodes with drawn delays, simulated tuple by tuple. Full line: S-ODP's second "
-            "step; dash-dotted: "
-            "SBON's reassignments, which stop what moves for 5 s (peaks of latency; its axis is "
-            "logarithmic). Elastic "
-            "energy is by the true delays and the rates of each window."
+            f"{len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Full line: S-ODP's "
+            "second step; dash-dotted: SBON's reassignments, which stop what moves for 5 s (peaks of "
+            "latency; its axis is logarithmic). Elastic energy is by the true delays and the rates of each "
+            "window."
         )
 
 
@@ -165,8 +161,8 @@ def _peaks(table: pd.DataFrame) -> Claim:
         "-",
         f"{mean_of(factor).text(1)} x the latency of windows without, {len(factor)} draws",
         _above_one(factor),
-        "rule: above 1 by more than two standard errors. The pause is our choice, the queues behind "
-        "it are simulated",
+        "rule: above 1 by more than two standard errors. The pause is our choice, the queues behind it are "
+        "simulated",
     )
 
 

@@ -60,8 +60,8 @@ class UserMetrics:
         *timeline.CALIBRATIONS[:1],
         Calibration(
             "networks",
-            "searched: the way from source to consumer over one node of 99 % is the shortest, which "
-            "about one draw in 25 has (E0.7)",
+            "searched: the way from source to consumer over one node of 99 % is the shortest, which about "
+            "one draw in 25 has (E0.7)",
             "8 of 12 executors on nodes of 99 %",
         ),
         Calibration(
@@ -90,10 +90,11 @@ class UserMetrics:
         if "batches" in run.parameters:
             yield from _really_run(problem, int(run.parameters["batches"]), setting.seed, common)
             return
+        seed = setups.seed_of(setting, number)
         for method, plan in wished(problem).items():
             facts = {"method": method, "sample": None, **common, **_judged(problem, plan)}
             for row in timeline.windows(
-                problem, [Step(0.0, plan)], "response_time_ms", DURATION_S, number, REPAIR_S
+                problem, [Step(0.0, plan)], "response_time_ms", DURATION_S, seed, REPAIR_S
             ):
                 yield {**facts, **row}
         for method, sample, plan in _tied(problem):
@@ -117,10 +118,9 @@ class UserMetrics:
         draw_panels(figure, shown, panels, {FASTEST: BLUE, MOST_AVAILABLE: ORANGE}, {})
         return (
             f"The draw with the median ratio of latencies ({ratio[chosen]:.2f}; draw {chosen} of "
-            f"{len(ratio)}), eight "
-            "nodes with drawn delays, half of them up 99 % of the time, simulated tuple by tuple. "
-            "Below: what "
-            f"outages of {REPAIR_S:g} s on average leave, in windows of {timeline.WINDOW_S:g} s."
+            f"{len(ratio)}), eight nodes with drawn delays, half of them up 99 % of the time, simulated "
+            f"tuple by tuple. Below: what outages of {REPAIR_S:g} s on average leave, in windows of "
+            f"{timeline.WINDOW_S:g} s."
         )
 
 

@@ -16,7 +16,7 @@ COMMANDS = (
 HEADER = """# Which policy?
 
 Every policy on the same problems: examples, generated ones and measured networks. Each problem has its own
-objective, every policy its default parameters and {limit:g} s. This page is generated: edit
+objective, every policy its default parameters and {limit:g} s of processor time. This page is generated: edit
 `src/berth/experiments/league/page.py` instead, and make it anew with
 
 ```sh

@@ -13,6 +13,7 @@ from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
 from berth.exact.normalise import objective_bounds
 from berth.experiments.league.problems import problem_of
+from berth.experiments.league.processor_time import ProcessorBudget
 from berth.model import BadInput, Plan, Problem
 from berth.policies.registry import find_policy
 
@@ -41,7 +42,7 @@ def solved(name: str, policy: str, seed: int, data: Path | None, limit: float) -
     _warm(name, policy, seed, data)
     began = time.process_time()
     try:
-        plan = berth.solve(problem, policy, time_limit=limit, seed=seed)
+        plan = berth.solve(problem, policy, budget=ProcessorBudget(limit), seed=seed)
     except BadInput as mistake:
         return row | {"reason": str(mistake).splitlines()[0]}
     except Exception as error:  # whatever it is, the league goes on and tells it
@@ -90,7 +91,7 @@ def goal_of(name: str, seed: int, data: Path | None) -> Goal | None:
 def _warm(name: str, policy: str, seed: int, data: Path | None) -> None:
     """Let a policy compile its loops, which is not its time."""
     try:
-        berth.solve(problem_of(name, seed, data), policy, time_limit=0.1, seed=seed)
+        berth.solve(problem_of(name, seed, data), policy, budget=ProcessorBudget(0.1), seed=seed)
     except Exception:
         # The solve that counts fails likewise, and tells why.
         return

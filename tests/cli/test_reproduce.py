@@ -57,7 +57,7 @@ def test_reports_of_what_is_there(tmp_path: Path) -> None:
     claims = json.loads(
         run_berth("reproduce", "--quick", "--report-only", "--json", "--out", str(tmp_path)).stdout
     )
-    assert claims["setting"] == {"quick": True, "seed": 0, "data": None}
+    assert claims["setting"] == {"quick": True, "seed": 0, "data": None, "on_spark": False}
     assert [claim["verdict"] for claim in claims["experiments"][0]["claims"]] == [
         "reproduced",
         "not reproduced",

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.framework.outcome import Outcome, failures_told, outcome_of
+from berth.experiments.framework.judges import all_judged
+from berth.experiments.framework.outcome import Outcome, failures_told, judged, outcome_of
 from berth.experiments.framework.parts import element, picture
 from berth.experiments.framework.provenance import Provenance, measured_networks, provenance_of
 from berth.experiments.framework.report import report
@@ -66,7 +67,7 @@ def outcome(stored: Stored, setting: Setting = SETTING) -> Outcome:
     journal = stored.journal()
     state = state_of(CHOSEN, setting, journal)
     table = journal.table("X9.1", state.identity, [run.key for run in RUNS], EXPERIMENT.schema)
-    return outcome_of(state, setting, table.to_pandas())
+    return outcome_of(state, judged(CHOSEN.module, setting, table.to_pandas()))
 
 
 def test_the_page_is_whole_and_needs_nothing_else(stored: Stored, provenance: Provenance) -> None:
@@ -166,6 +167,15 @@ def test_what_is_shown_is_of_one_setting(stored: Stored, provenance: Provenance)
     assert pq.read_table(stored.folder / "claims").num_rows == 0
     # its runs have stayed
     assert not show(stored, [CHOSEN], quick, provenance).not_run
+
+
+def test_side_by_side_is_as_one_by_one() -> None:
+    rows = [{"key": "a", "numbers": 1, "mean": mean} for mean in (0.1, 0.5, 0.9)]
+    tables = [pd.DataFrame([row]) for row in rows]
+    modules = [CHOSEN.module] * 3
+    alone = list(all_judged(modules, SETTING, tables, most=1))
+    assert list(all_judged(modules, SETTING, tables, most=2)) == alone
+    assert len({found.claims[0].ours for found in alone}) == 3
 
 
 def test_large_drawings_are_shown_as_dots() -> None:

@@ -13,6 +13,7 @@ from berth.experiments.framework.about import about
 from berth.experiments.framework.journal import Entry
 from berth.experiments.framework.state import State
 from berth.experiments.framework.style import FORMS, blank_figure, figure_file, figure_style
+from berth.experiments.registry import loaded
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,33 @@ class Outcome:
         return not self.failed and self.mistake is None
 
 
-def outcome_of(state: State, setting: Setting, table: pd.DataFrame) -> Outcome:
-    """Judge and draw a table; what goes wrong in that is said, and stops nothing else."""
+@dataclass(frozen=True)
+class Judged:
+    """A table judged and drawn: the parts of an `Outcome` that it gives."""
+
+    claims: Sequence[Claim] = ()
+    caption: str = ""
+    figures: dict[str, bytes] = field(default_factory=dict)
+    mistake: str | None = None
+
+
+def judged(module: str, setting: Setting, table: pd.DataFrame) -> Judged:
+    """Judge and draw the table of a module's experiment; what goes wrong in that is said in `mistake`."""
+    if table.empty:
+        return Judged(mistake="no run succeeded: there is nothing to judge or to draw")
+    experiment, claims = loaded(module), []
+    try:
+        claims = list(experiment.claims(table.copy(), setting))
+        with figure_style():
+            figure = blank_figure()
+            caption = experiment.draw(table.copy(), figure, setting)
+            return Judged(claims, caption, {form: figure_file(figure, form) for form in FORMS})
+    except Exception as error:  # a mistake in one experiment must not hide the others
+        return Judged(claims, mistake=_told(error))
+
+
+def outcome_of(state: State, found: Judged) -> Outcome:
+    """What is shown of an experiment."""
     outcome = Outcome(
         state.chosen.experiment,
         about(state.chosen),
@@ -62,20 +88,11 @@ def outcome_of(state: State, setting: Setting, table: pd.DataFrame) -> Outcome:
         list(state.failed),
         state.seconds,
         state.current,
+        caption=found.caption,
+        figures=found.figures,
+        mistake=found.mistake,
     )
-    if table.empty:
-        return replace(outcome, mistake="no run succeeded: there is nothing to judge or to draw")
-    experiment = outcome.experiment
-    try:
-        claims = [_with_failures(claim, outcome) for claim in experiment.claims(table.copy(), setting)]
-        outcome = replace(outcome, claims=claims)
-        with figure_style():
-            figure = blank_figure()
-            caption = experiment.draw(table.copy(), figure, setting)
-            figures = {form: figure_file(figure, form) for form in FORMS}
-        return replace(outcome, caption=caption, figures=figures)
-    except Exception as error:  # a mistake in one experiment must not hide the others
-        return replace(outcome, mistake=_told(error))
+    return replace(outcome, claims=[_with_failures(claim, outcome) for claim in found.claims])
 
 
 def failures_told(outcome: Outcome) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from berth.experiments.experiment import Setting
 from berth.experiments.framework.choice import Chosen
+from berth.experiments.framework.judges import all_judged
 from berth.experiments.framework.outcome import Outcome, outcome_of
 from berth.experiments.framework.provenance import Provenance
 from berth.experiments.framework.report import report
@@ -47,25 +48,28 @@ def show(
         step: is told what is being done.
     """
     journal = stored.journal()
-    outcomes, not_run = [], []
-    for chosen in experiments:
-        state = state_of(chosen, setting, journal, any_code)
-        if not state.finished:
-            not_run.append(chosen.name)
-            stored.remove(chosen.name)
-            continue
-        step(f"judging and drawing {chosen.name}")
+    states = [state_of(chosen, setting, journal, any_code) for chosen in experiments]
+    finished = [state for state in states if state.finished]
+    not_run = [state.name for state in states if not state.finished]
+    for name in not_run:
+        stored.remove(name)
+    tables = []
+    for state in finished:
         keys = [run.key for run in state.runs]
-        table = journal.table(chosen.name, state.identity, keys, chosen.experiment.schema)
-        stored.write_table(table, chosen.name, "results")
-        outcome = outcome_of(state, setting, table.to_pandas())
+        table = journal.table(state.name, state.identity, keys, state.chosen.experiment.schema)
+        stored.write_table(table, state.name, "results")
+        tables.append(table.to_pandas())
+    outcomes = []
+    modules = [state.chosen.module for state in finished]
+    for state, found in zip(finished, all_judged(modules, setting, tables), strict=True):
+        step(f"judging and drawing: {state.name} is done")
+        outcomes.append(outcome_of(state, found))
         for form in FORMS:
-            file = stored.folder / chosen.name / f"figure.{form}"
-            if form in outcome.figures:
-                write_bytes(file, outcome.figures[form])
+            file = stored.folder / state.name / f"figure.{form}"
+            if form in found.figures:
+                write_bytes(file, found.figures[form])
             else:
                 file.unlink(missing_ok=True)
-        outcomes.append(outcome)
     stored.write_rows([row for outcome in outcomes for row in claim_rows(outcome)], CLAIMS, "claims")
     stored.write_rows(
         [

@@ -151,7 +151,7 @@ class SolverProcess:
 def _serve(connection: Connection, other_end: Connection, current: Any, parent: int, answer: Answer) -> None:
     """Answer questions until the other side is gone."""
     other_end.close()
-    _die_with(parent)
+    die_with(parent)
     faulthandler.disable()
     # Ctrl-C is the driver's business
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -174,7 +174,8 @@ def _serve(connection: Connection, other_end: Connection, current: Any, parent: 
                 rows, sent = [], time.monotonic()
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
+    """End this process when the one that started it ends, however that ends."""
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)

@@ -187,6 +187,7 @@ def _show(stored: Stored, setting: Setting, report_only: bool, folder: Path) -> 
 def _options(setting: Setting, folder: Path) -> str:
     """The options that give the same results again."""
     options = ["--quick"] if setting.quick else []
+    options += ["--on-spark"] if setting.on_spark else []
     options += ["--seed", str(setting.seed)]
     if setting.data is not None:
         options += ["--data", str(setting.data)]

@@ -1,4 +1,4 @@
-"""A real service on a free port, a real browser, and what every test of the page asks: no errors, no other hosts."""
+"""A real service on a free port, a real browser, and what every test asks: no errors, no other hosts."""
 
 from __future__ import annotations
 

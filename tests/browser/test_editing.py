@@ -44,7 +44,9 @@ def test_two_editors(
         assert (workspace / copy).read_text().startswith("# of the second\n")
     else:
         expect(second.get_by_text("saved", exact=True)).to_be_visible()
-        expect(second.get_by_role("textbox", name=f"Text of {file}")).to_have_value((workspace / file).read_text())
+        expect(second.get_by_role("textbox", name=f"Text of {file}")).to_have_value(
+            (workspace / file).read_text()
+        )
     assert (workspace / file).read_text().startswith(kept)
 
 
@@ -53,7 +55,7 @@ def test_names_are_text_and_never_markup(open_page: Callable[..., Page], workspa
 name: <img>
 network:
   nodes:
-    - {name: <b>bold, capacity: {cpu: 2}, labels: {note: "<script>alert(1)</script><img src=x onerror=alert(1)>"}}
+    - {name: <b>bold, capacity: {cpu: 2}, labels: {note: "<script>1</script><img src=x onerror=alert(1)>"}}
 applications:
   - name: <i>app
     operators:

@@ -26,9 +26,7 @@ def reach(page: Page, name: str) -> None:
             }"""
         )
         if now.startswith(name):
-            outline = page.evaluate(
-                "() => [...document.querySelectorAll(':focus-visible')].some((element) => element === document.activeElement)"
-            )
+            outline = page.evaluate("() => document.activeElement.matches(':focus-visible')")
             assert outline, f"{name} has the focus, and nobody sees it"
             return
         seen.append(now[:30])
@@ -81,7 +79,9 @@ def test_the_skip_link_and_the_sections(open_page: Callable[..., Page]) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
 
 
-def test_the_map_moves_and_zooms_by_keys(open_page: Callable[..., Page], stored: Callable[[str, str], str]) -> None:
+def test_the_map_moves_and_zooms_by_keys(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str]
+) -> None:
     page = open_page(f"#/problems/{stored('tag-and-count', 'moved-by-keys')}")
     surface = page.locator(".map .surface")
     surface.focus()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +28,12 @@ def _large() -> dict[str, object]:
         }
         for number in range(NODES)
     ]
-    operators = [{"name": f"step-{number}", "demand": {"cpu": 1}, "work_ms": 1} for number in range(OPERATORS)]
-    streams = [{"from": f"step-{number - LAYER}", "to": f"step-{number}"} for number in range(LAYER, OPERATORS)]
+    operators = [
+        {"name": f"step-{number}", "demand": {"cpu": 1}, "work_ms": 1} for number in range(OPERATORS)
+    ]
+    streams = [
+        {"from": f"step-{number - LAYER}", "to": f"step-{number}"} for number in range(LAYER, OPERATORS)
+    ]
     application = {"name": "flow", "operators": operators, "streams": streams}
     return {"format": "berth/v1", "name": "large", "network": {"nodes": nodes}, "applications": [application]}
 
@@ -43,10 +48,14 @@ def test_a_large_network(open_page: Callable[..., Page], workspace: Path) -> Non
     scale = surface.evaluate("surface => surface.picture.camera.scale")
     for _ in range(5):
         page.mouse.wheel(0, -120)
-    page.wait_for_function(
-        "scale => document.querySelector('.map .surface').picture.camera.scale > scale", arg=scale
+    surface.evaluate(
+        """(surface, scale) => new Promise((done) => {
+            const look = () => (surface.picture.camera.scale > scale ? done() : requestAnimationFrame(look));
+            look();
+        })""",
+        scale,
     )
-    page.wait_for_function("document.querySelector('.map .surface').dataset.paintMs !== undefined")
+    expect(surface).to_have_attribute("data-paint-ms", re.compile(r"\d"))
     box = surface.bounding_box()
     assert box is not None
     before = surface.evaluate("surface => surface.picture.camera.x")

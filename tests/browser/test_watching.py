@@ -1,4 +1,4 @@
-"""Runs: what happened, and a move that waits for an answer. The run's folder is written as `berth watch` does."""
+"""Runs: what happened, and a move that waits for an answer; the folders are those of `berth watch`."""
 
 from __future__ import annotations
 

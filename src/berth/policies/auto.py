@@ -15,10 +15,13 @@ from berth.model.pair_fields import AllPairsError
 from berth.policies.odp import OdpParameters, infeasible
 from berth.policies.policy import About, Answer, Task
 from berth.policies.registry import find_policy
+from berth.policies.search import SearchParameters
 from berth.policies.solve import problem_goal
 
 CLOSE = 1e-3
-"""Where `odp` came to its end with less of a gap, a search gets as much time as that took."""
+"""Where `odp` came to its end with less of a gap, a search gets few steps."""
+FEW_STEPS = 2_000_000
+"""Not seconds: the same seed gives the same plan."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class _Attempts:
         """The best of all, or the first that settles it."""
         last = Answer("unknown", goal=self._goal, reason="no plan found")
         for name in self._policies():
-            if self._tried and self._task.budget.over:
+            if self._tried and self._done:
                 break
             last = self._attempt(name)
             if last.status == "infeasible" or self._settled:
@@ -129,6 +132,12 @@ class _Attempts:
         return bounded and self._goal.single == "network_usage"
 
     @property
+    def _done(self) -> bool:
+        """Whether nobody else is asked: for a first plan, there is always time."""
+        budget = self._task.budget
+        return budget.stopped is not None or (budget.over and self._best is not None)
+
+    @property
     def _settled(self) -> bool:
         """Whether the best plan is as good as its bound, or as good as was asked for."""
         if self._best is None or self._bound is None:
@@ -152,12 +161,13 @@ class _Attempts:
             share = 1.0 if self._task.parameters.only_odp else self._task.parameters.exact_share
             budget = budget.part(share)
             self._exact = budget
-        elif self._close:
-            budget = budget.part(1.0, most=max(1.0, self._tried[0]["seconds"]))
+        elif self._close and name == "search":
+            parameters = SearchParameters(steps=FEW_STEPS)
         elif name == "search" and self._bounded_usage:
             budget = budget.part(0.7)
         began = self._task.budget.elapsed
-        task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget)
+        start = None if self._best is None else self._best[1].nodes
+        task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget, start=start)
         try:
             answer = replace(policy.solve(task), policy=name)
         except AllPairsError as error:

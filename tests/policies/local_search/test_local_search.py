@@ -18,7 +18,8 @@ from berth.files import plan_from, problem_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.local_search import engine
 from berth.policies.local_search.engine import LocalSearch
-from berth.policies.search import Search
+from berth.policies.policy import Task
+from berth.policies.search import Search, SearchParameters
 from tests.exact.instances import best_fat_response_time, document, paper_instance
 from tests.oracle.enumerate import optimum
 from tests.oracle.problems import CONTAINER_OBJECTIVES, OBJECTIVES, previous_plans, solvable_problems
@@ -131,6 +132,20 @@ def test_the_same_steps_give_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(engine, "FIRST_SLICE", 77)
     other = berth.solve(problem, Search(), steps=20_000, seed=3, time_limit=None)
     assert one.assignment == other.assignment
+
+
+def test_a_plan_that_is_known_is_where_it_begins() -> None:
+    """Without a single step, the better of its own first plan and the one that it is given."""
+    problem = paper_instance("fat", 20, 20)
+    setting, parameters = Setting(problem), SearchParameters(steps=0)
+    good = Search().solve(Task(setting, SearchParameters(steps=20_000), 0, Budget(None))).nodes
+    assert good is not None
+    first = Search().solve(Task(setting, parameters, 0, Budget(None))).nodes
+    again = Search().solve(Task(setting, parameters, 0, Budget(None), start=good)).nodes
+    assert first is not None
+    assert again is not None
+    assert not np.array_equal(first, good)
+    assert np.array_equal(again, good)
 
 
 def test_what_can_not_be_is_named() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
@@ -36,12 +37,16 @@ SLICE = 0.15
 FIRST_SLICE = 2_000
 SAMPLE = 2_000
 """Moves from which the temperatures are learnt."""
-HOT, COLD = 0.4, 4e-4
+HOT, COLD = 0.4, 4e-3
 """Temperatures, as shares of what a move changes on average."""
 AGAIN = (1.0, 0.08, 0.25, 0.04)
 """How hot one cycle after the other begins; all but the hottest begin at the best plan."""
+AGAIN_SUMS = (1.0, 0.3, 0.6)
+"""The same for sums: their valleys are many, and far from each other."""
 SHORTEST, LONGEST = 400, 20_000
 """Steps of a cycle for each block, at least and at most."""
+LONGEST_SUMS, GROWTH = 4_000, 1.5
+"""The same for sums at the beginning: many short cycles first, longer ones round by round."""
 QUENCH = 40
 """Steps for each block on the way down from the first plan."""
 NEARER = 200
@@ -64,6 +69,10 @@ class LocalSearch:
         self._sums = self._state.reals
         self._sums[[BEST_VALUE, BEST_BROKEN]] = np.inf
         self._pace = 0.0
+        paths = bool(self.case.ints[fields.USES_TIME] or self.case.ints[fields.HEAVY])
+        self._again = AGAIN if paths else AGAIN_SUMS
+        self._longest = float(LONGEST if paths else LONGEST_SUMS)
+        self._growth = 1.0 if paths else GROWTH
         self.nodes = self._blocks_at(BEST_NODE)
         self.steps = 0
         self.cycles = 0
@@ -107,6 +116,14 @@ class LocalSearch:
             share[choices == 1] = np.inf
             self._place(np.argsort(-share, kind="stable"), np.full_like(wanted, -1))
 
+    def offer(self, nodes: NDArray[np.intp]) -> None:
+        """A plan that is known already, by instance: the best one so far where it is better."""
+        wanted = nodes[[block[0] for block in self.placement.blocks]].astype(np.int64)
+        allowed = all(node in each for node, each in zip(wanted, self.placement.candidates, strict=True))
+        if allowed:
+            rebuild(self.case, self._state, wanted)
+            note_best(self.case, self._state)
+
     @property
     def choices(self) -> IndexArray:
         """How many nodes each block could go to."""
@@ -132,8 +149,10 @@ class LocalSearch:
         self._quench()
         round_number = 0
         while not self._over:
-            self._optimise(AGAIN[round_number % len(AGAIN)])
+            self._optimise(self._again[round_number % len(self._again)])
             round_number += 1
+            if round_number % len(self._again) == 0:
+                self._longest *= self._growth
 
     def _draw_near(self) -> None:
         """A start for response times: the longest path alone shows few ways down, the sum of delays many."""
@@ -188,13 +207,13 @@ class LocalSearch:
     def _length(self) -> int:
         """The length of the next cycle, so that several fit into what is left."""
         count = self._free
-        left = float(LONGEST * count)
+        left = self._longest * count
         if self._limit is not None:
             left = float(self._limit - self.steps)
         elif self._pace:
             left = min(self._budget.remaining, 1e9) * self._pace
         enough = min(SHORTEST * count + 5_000, 0.9 * left)
-        return int(min(max(SHARE * left, enough, 1), LONGEST * count + 20_000))
+        return int(min(max(SHARE * left, enough, 1), self._longest * count + 20_000))
 
     def _cycle(self, hot: float, cold: float, length: int, until_whole: bool) -> None:
         """One cycle, cut short when it is over."""

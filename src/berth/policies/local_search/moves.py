@@ -24,6 +24,7 @@ from berth.policies.local_search.fields import (
     RATE_UNIT,
     RESOURCES,
     ROUTED,
+    TABLED,
     USES_CARDS,
     USES_LINKS,
     USES_PORTS,
@@ -53,6 +54,7 @@ from berth.policies.local_search.state import (
     TOUCHED,
     State,
 )
+from berth.policies.local_search.table import empty_table, follow_table
 from berth.policies.local_search.times import all_times, follow_times, loaded_time
 from berth.space.compiled import compiled
 
@@ -104,6 +106,8 @@ def carry(
     own[own[HOSTED] + new] += size
     _enlist(state, block, new)
     own[own[NODE] + block] = new
+    if old < 0 and ints[TABLED]:
+        follow_table(case, state, block, old)
     if not own[own[MARKED] + block]:
         own[own[MARKED] + block] = 1
         own[own[LISTED] + own[TOUCHED]] = block
@@ -244,6 +248,8 @@ def clear(case: Case, state: State) -> None:
         sums[own[LOG_SUM] + application] = 0.0
     for number in range(TOTALS):
         sums[number] = 0.0
+    if ints[TABLED]:
+        empty_table(case, state)
 
 
 @compiled

@@ -43,11 +43,14 @@ PENALTY, LEAST_PENALTY, MOST_PENALTY, COST_WEIGHT, BEST_VALUE, BEST_BROKEN, EVAL
     LONGEST,
     TRIAL_LOGARITHM,
     TRIAL_SAVED,
-) = range(13, 25)
+    TABLE,
+) = range(13, 26)
 """Fields of other numbers."""
-FIELDS = 25
-WORST, TOUCHED = range(25, 27)
-"""Numbers in `State.ints`: the application with the longest path, and how many blocks have moved."""
+FIELDS = 26
+WORST, TOUCHED, PENDING = range(26, 29)
+SINGLE = 3
+"""Numbers in `State.ints`: the application with the longest path, how many blocks have moved, and how many
+moves of a trial are made."""
 LARGEST = 16
 """Moves of a trial at most."""
 LONGEST_PATH = 4_096
@@ -84,9 +87,10 @@ def new_state(case: Case) -> State:
         *[applications] * 2,
         LARGEST,
         TOTALS,
+        blocks * nodes if case.ints[fields.TABLED] else 0,
     ]
-    starts = np.concatenate([_starts(FIELDS + 2, whole), _starts(13, real)])
-    ints = np.zeros(FIELDS + 2 + sum(whole), dtype=np.int64)
+    starts = np.concatenate([_starts(FIELDS + SINGLE, whole), _starts(13, real)])
+    ints = np.zeros(FIELDS + SINGLE + sum(whole), dtype=np.int64)
     ints[:FIELDS] = starts
     for field, size in (
         (NODE, blocks),

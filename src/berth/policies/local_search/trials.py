@@ -6,7 +6,7 @@ from berth.policies.local_search.case import Case
 from berth.policies.local_search.chance import Words, drawn
 from berth.policies.local_search.changes import may_host, move_change
 from berth.policies.local_search.energy import energy, energy_change
-from berth.policies.local_search.fields import EDGE_FIRST, EDGE_OTHER, HEAVY, USES_TIME
+from berth.policies.local_search.fields import EDGE_FIRST, EDGE_OTHER, HEAVY, TABLED, USES_TIME
 from berth.policies.local_search.inner import inner
 from berth.policies.local_search.moves import carry, follow
 from berth.policies.local_search.proposals import a_target, any_block, resident
@@ -16,6 +16,7 @@ from berth.policies.local_search.state import (
     FIRST,
     LARGEST,
     NODE,
+    PENDING,
     TOTALS,
     TRIAL_BLOCK,
     TRIAL_LOGARITHM,
@@ -23,6 +24,7 @@ from berth.policies.local_search.state import (
     TRIAL_SAVED,
     State,
 )
+from berth.policies.local_search.table import follow_table
 from berth.policies.local_search.times import follow_rest
 
 CHAIN = 3
@@ -54,14 +56,19 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
             sure = so_far + high <= threshold
         own[own[TRIAL_NODE] + made], sums[own[TRIAL_LOGARITHM] + made] = own[own[NODE] + block], logarithm
         made += 1
+        own[PENDING] = made
         carry(case, state, block, node, cost, logarithm, broken)
         follow(case, state, block)
         if sure or energy(case, state) - before <= threshold:
-            if ints[USES_TIME]:
-                for step in range(made):
+            own[PENDING] = 0
+            for step in range(made):
+                if ints[TABLED]:
+                    follow_table(case, state, own[own[TRIAL_BLOCK] + step], own[own[TRIAL_NODE] + step])
+                if ints[USES_TIME]:
                     follow_rest(case, state, own[own[TRIAL_BLOCK] + step])
             return True
     if made > 0:
+        own[PENDING] = 0
         for step in range(made - 1, -1, -1):
             carry(
                 case,
@@ -89,7 +96,7 @@ def swap_or_chain(case: Case, state: State, random: Words, swap: bool) -> int:
         own[own[TRIAL_BLOCK] + 1], own[own[TRIAL_NODE] + 1] = other, own[own[NODE] + own[own[TRIAL_BLOCK]]]
         return 2 if may_host(case, other, own[own[TRIAL_NODE] + 1]) else 0
     count = 1
-    while count < CHAIN and other >= 0:
+    while count < CHAIN and other >= 0 and not _listed(state, count, other):
         node = a_target(case, state, random, other)
         if node < 0:
             return count

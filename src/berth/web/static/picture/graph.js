@@ -15,6 +15,8 @@ import {hideTooltip, showTooltip} from "./tooltip.js";
 import {zoomButtons} from "./zoom-buttons.js";
 
 const CLOSEST = 1.15;
+/** The strip at the top that belongs to the zoom buttons. */
+const BUTTONS = 40;
 
 export class GraphPicture {
   /** @param {{onOperator?: (operator: any) => void, onGrab?: (operator: any, event: PointerEvent) => void}} on */
@@ -78,7 +80,8 @@ export class GraphPicture {
   fit() {
     const {width, height} = this.surface.getBoundingClientRect();
     if (!this.size || !width) return;
-    this.camera.fit(this.size, width, height, 16, CLOSEST);
+    this.camera.fit(this.size, width, height - BUTTONS, 14, CLOSEST);
+    this.camera.pan(0, BUTTONS);
     this.moved();
   }
 

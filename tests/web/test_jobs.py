@@ -16,58 +16,7 @@ from berth.web.app import create_app
 from berth.web.settings import Settings
 from tests.web.conftest import API
 
-POLICY = """
-import os, signal, time
-from berth.policies import About, Answer, NoParameters
-from dataclasses import dataclass
-
-@dataclass(frozen=True)
-class What:
-    what: str = "crash"
-
-class Naughty:
-    about = About("naughty", "-", "-", "-")
-    parameters = What
-
-    def solve(self, task):
-        what = task.parameters.what
-        if what == "crash":
-            os.kill(os.getpid(), signal.SIGSEGV)
-        if what == "exit":
-            os._exit(7)
-        if what == "raise":
-            raise RuntimeError("oh")
-        if what == "memory":
-            taken = []
-            while True:
-                taken.append(bytearray(os.urandom(1)) * (8 << 20))
-        if what == "hang":
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            task.progress(3.0, 1.0)
-            time.sleep(1000)
-        if what == "slow":
-            task.progress(3.0, 1.0)
-            while not task.budget.over:
-                time.sleep(0.02)
-            task.progress(2.0, 1.0)
-        import numpy as np
-        return Answer("feasible", np.array([0, 1, 2]), bound=1.0, reason=task.budget.stopped)
-"""
-
-
-@pytest.fixture(autouse=True)
-def naughty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A policy of another package, that does what it should not."""
-    package = tmp_path / "package"
-    (package / "naughty-1.0.dist-info").mkdir(parents=True)
-    (package / "naughty.py").write_text(POLICY)
-    (package / "naughty-1.0.dist-info" / "METADATA").write_text("Name: naughty\nVersion: 1.0\n")
-    (package / "naughty-1.0.dist-info" / "entry_points.txt").write_text(
-        "[berth.policies]\nnaughty = naughty:Naughty\n"
-    )
-    monkeypatch.syspath_prepend(str(package))
-    sources = Path(berth.__file__).parents[1]
-    monkeypatch.setenv("PYTHONPATH", f"{package}:{sources}")
+pytestmark = pytest.mark.usefixtures("naughty")
 
 
 def submitted(client: TestClient, **request: Any) -> str:

@@ -31,7 +31,10 @@ def serving(workspace: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen
     """A service and its address."""
     command = [sys.executable, "-m", "berth.cli.entry", "serve", "--workspace", str(workspace), *arguments]
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": SOURCES}
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": f"{SOURCES}:{os.environ.get('PYTHONPATH', '')}"},
     )
     try:
         assert process.stderr is not None
@@ -51,9 +54,9 @@ def ready(address: str) -> httpx.Client:
 
 def solving(client: httpx.Client) -> tuple[str, psutil.Process]:
     """A long solve under way, with a plan at hand, and its process."""
-    request = {"problem": "small.yaml", "policy": "search", "time_limit": 60}
+    request = {"problem": "small.yaml", "policy": "naughty", "parameters": {"what": "slow"}}
     identity = str(client.post(f"{API}/jobs", json=request).json()["id"])
-    while client.get(f"{API}/jobs/{identity}").json()["state"] != "running":
+    while client.get(f"{API}/jobs/{identity}").json()["objective"] is None:
         time.sleep(0.05)
     return identity, next(each for each in psutil.process_iter() if identity in " ".join(_command(each)))
 
@@ -69,6 +72,7 @@ def record(workspace: Path, identity: str) -> Any:
     return json.loads((workspace / ".berth" / "jobs" / identity / "job.json").read_text())
 
 
+@pytest.mark.usefixtures("naughty")
 def test_from_beginning_to_end(workspace: Path) -> None:
     """Ctrl-C: the running solve hands in its plan, open connections end, nothing is left; exit code 0."""
     with serving(workspace, "--port", "0") as (process, address), ready(address) as client:
@@ -78,7 +82,7 @@ def test_from_beginning_to_end(workspace: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            env={**os.environ, "PYTHONPATH": SOURCES},
+            env={**os.environ, "PYTHONPATH": f"{SOURCES}:{os.environ.get('PYTHONPATH', '')}"},
         )
         assert (second.returncode, second.stderr.count("\n")) == (2, 1)
         assert "another berth serve" in second.stderr
@@ -92,6 +96,7 @@ def test_from_beginning_to_end(workspace: Path) -> None:
     assert (workspace / record(workspace, identity)["plan"]).exists()
 
 
+@pytest.mark.usefixtures("naughty")
 def test_killed_and_started_again(workspace: Path) -> None:
     """No solve outlives the service; the next one says what became of it."""
     with serving(workspace, "--port", "0") as (process, address), ready(address) as client:

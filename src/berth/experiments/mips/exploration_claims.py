@@ -29,7 +29,7 @@ def exploration_claims(table: pd.DataFrame, form: str) -> Iterator[Claim]:
         + f"; {weights}, {len(part) // max(len(means), 1)} plans each",
         verdict(float(ranges.max()) <= SAME_LEVEL, float(ranges.max()) <= NEARLY),
         f"Rule: none of the three varies by more than {SAME_LEVEL:g} %; the order: {NEARLY:g} %. As printed, "
-        "costs are in the hundreds and the weight hardly counts (E1.9); corrected, they are from 0 to 1",
+        "the search weighs exploration against raw costs; corrected, against costs from 0 to 1 (E1.9)",
     )
     spreads = {name: relative_spread(table, form, name) for name in NAMES}
     for weight, end in ((means.index.min(), "no"), (means.index.max(), "the most")):

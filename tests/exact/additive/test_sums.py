@@ -217,3 +217,26 @@ def test_small_costs_beside_huge_ones_are_proved() -> None:
     assert found.status == "optimal"
     raw = {**document(nodes, delays, items, streams), "sharing": False}
     assert found.objective == pytest.approx(optimum(raw, "elastic_energy"), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_nodes_stand_for_each_other(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes that differ in nothing: the same optimum, with far fewer branches."""
+    generator = np.random.default_rng(seed)
+    nodes = [{"name": f"n{k}", "capacity": {"cpu": 5 if k < 4 else 3}} for k in range(6)]
+    delays: list[list[float | None]] = [
+        [0.0 if u == v else 5.0 + (u > 3) + 2 * (v > 3) for v in range(6)] for u in range(6)
+    ]
+    items = [{"name": f"o{k}", "demand": {"cpu": 1.0 + k % 3}} for k in range(9)]
+    streams = [
+        {"from": f"o{j}", "to": f"o{k}", "bytes_per_s": float(generator.integers(1, 9))}
+        for k in range(1, 9)
+        for j in generator.choice(k, min(k, 2), replace=False).tolist()
+    ]
+    problem = problem_from(document(nodes, delays, items, streams))
+    found = solved(problem)
+    monkeypatch.setattr("berth.exact.additive.twins.Twins.firsts", lambda _, places, __: places)
+    other = solved(problem)
+    assert found.status == other.status == "optimal"
+    assert found.objective == pytest.approx(other.objective, rel=1e-7)
+    assert found.trace["branches"] <= other.trace.get("branches", np.inf)

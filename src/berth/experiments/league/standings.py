@@ -80,7 +80,7 @@ def standings(table: pd.DataFrame, group: str) -> list[Standing]:
 def _standing(policy: str, rows: pd.DataFrame) -> Standing:
     outcomes = rows["outcome"]
     ratios = rows.loc[outcomes == PLAN, "ratio"].dropna()
-    own = rows["own_goal"].dropna()
+    own, seconds = rows["own_goal"].dropna(), rows["seconds"].dropna()
     return Standing(
         policy=policy,
         ratio=float(np.exp(np.log(ratios).mean())) if len(ratios) else float("nan"),
@@ -89,7 +89,7 @@ def _standing(policy: str, rows: pd.DataFrame) -> Standing:
         broken=int((outcomes == BROKEN).sum()),
         without=int(outcomes.isin([NO_PLAN, CRASHED]).sum()),
         not_made=int((outcomes == NOT_MADE).sum()),
-        seconds=float(rows["seconds"].median()),
+        seconds=float(seconds.median()) if len(seconds) else float("nan"),
         own_goal=bool(own.astype(bool).any()),
     )
 

@@ -55,7 +55,7 @@ def test_fields_are_found_in_the_text() -> None:
         TEXT,
     )
     assert [at(TEXT, each) for each in found[:3]] == ["y}", "-1}}", "name: app"]
-    assert (found[3].line, found[3].column) == (None, None)
+    assert (found[3].line, found[3].column) == (1, 1)
 
 
 def test_json_is_yaml() -> None:

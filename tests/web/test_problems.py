@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 
 from berth.files import load
 from berth.model import BadInput
+from berth.web.app import create_app
+from berth.web.settings import Settings
 from tests.web.conftest import API, PROBLEM
 
 WRONG = PROBLEM.replace("to: sink", "to: snik")
@@ -107,8 +109,41 @@ def test_drafts(client: TestClient, workspace: Path) -> None:
     assert torn.status_code == 201
     assert torn.json()["document"] is None
     assert torn.json()["mistakes"][0]["line"] == len(PROBLEM.splitlines()) + 1
-    nothing = client.post(f"{API}/problems", params={"name": "z.yaml", "draft": True}, content="a: 1")
-    assert nothing.json()["mistakes"][0]["path"] == "format"
+
+
+def test_a_draft_that_does_not_say_what_it_is(client: TestClient, settings: Settings) -> None:
+    """It is there to be mended, for the next service as well; with its first line it is like any other."""
+    text = PROBLEM.removeprefix("format: berth/v1\n")
+    answer = client.post(f"{API}/problems", params={"name": "z.yaml", "draft": True}, content=text)
+    assert answer.status_code == 201
+    assert [(each["path"], each["line"]) for each in answer.json()["mistakes"]] == [("format", 1)]
+    etag = {"If-Match": answer.headers["etag"]}
+    assert "z.yaml" in [each["id"] for each in client.get(f"{API}/problems").json()]
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as next_one:
+        assert next_one.get(f"{API}/problems/z.yaml").json()["text"] == text
+        mended = next_one.put(f"{API}/problems/z.yaml", content=PROBLEM, headers=etag)
+    assert mended.json()["ok"]
+    drafted = client.put(
+        f"{API}/problems/z.yaml",
+        params={"draft": True},
+        content=text,
+        headers={"If-Match": mended.headers["etag"]},
+    )
+    assert client.get(f"{API}/problems/z.yaml").json()["mistakes"] == drafted.json()["mistakes"]
+    client.delete(f"{API}/problems/z.yaml", headers={"If-Match": drafted.headers["etag"]})
+    assert client.get(f"{API}/problems/z.yaml").status_code == 404
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"PK\0", b'{"format": "berth-plan/v1"}'])
+def test_what_is_no_draft(client: TestClient, content: bytes) -> None:
+    """What no editor could mend, and what is something else."""
+    asked = {"name": "z.yaml", "draft": True}
+    assert client.post(f"{API}/problems", params=asked, content=content).status_code == 422
+
+
+def test_nothing_to_check(client: TestClient) -> None:
+    """A body is needed."""
+    assert client.post(f"{API}/problems/check").status_code == 422
 
 
 BOMB = "format: berth/v1\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -124,7 +159,7 @@ BOMB = "format: berth/v1\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("[" * 100_000, "deep"),
         ('{"a":' * 100_000, "deep"),
         (b"\xff\xfe\x00", "UTF-8"),
-        ("", "document"),
+        ("# nothing", "document"),
         ("!!python/object/apply:os.system [id]", "tag"),
         (PROBLEM.replace("name: small", "name: &x [*x]"), "alias"),
     ],

@@ -91,15 +91,14 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def _allowed(request: Request) -> str:
-    """The methods that a path has, whichever routes they belong to."""
+    """The methods that a path has; one without parameters goes before those with them."""
     paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
-    methods = {
-        method.upper()
-        for path, operations in paths.items()
+    fitting = [
+        path
+        for path in sorted(paths, key=lambda path: path.count("{"))
         if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)), request.url.path)
-        for method in operations
-    }
-    return ", ".join(sorted(methods or {"GET"}))
+    ]
+    return ", ".join(sorted(map(str.upper, paths[fitting[0]]))) if fitting else "GET"
 
 
 def _field(location: Sequence[Any]) -> str:

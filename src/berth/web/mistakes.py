@@ -72,6 +72,9 @@ def _located(mistake: Mistake, node: Any) -> Mistake:
             break
         mark, node, rest = step
         rest = rest.removeprefix(".")
+    if mark is None and node is not None:
+        # what is missing belongs where the file begins
+        mark = node.start_mark
     if mark is None:
         return mistake
     return replace(mistake, line=mark.line + 1, column=mark.column + 1)

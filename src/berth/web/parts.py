@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
 
+from berth.files import PLAN_SCHEMA
 from berth.web.experiments import Experiments
 from berth.web.explaining import Explaining
 from berth.web.jobs import JobFolder
@@ -91,12 +92,31 @@ FileName = Annotated[
 ]
 
 
+PLAN_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    **{key: value for key, value in PLAN_SCHEMA.items() if key != "$schema"},
+                    "required": ["format", "assignment"],
+                }
+            }
+        },
+    }
+}
+"""A plan file as the body, for the OpenAPI document."""
+
+
 def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that a route may answer with, for the OpenAPI document."""
     return {status: {"model": Error} for status in (*statuses, 401, 403, 413, 421)}
 
 
 def file_body(*kinds: str) -> dict[str, Any]:
-    """A file as the body, for the OpenAPI document."""
-    content = {kind: {"schema": {"type": "object" if "json" in kind else "string"}} for kind in kinds}
+    """A file as the body, for the OpenAPI document.
+
+    Any text may be sent as a problem; what is wrong with it, by its schema or beyond that, is told at its field.
+    """
+    content: dict[str, Any] = {kind: {"schema": {}} for kind in kinds}
     return {"requestBody": {"required": True, "content": content}}

@@ -14,10 +14,10 @@ from berth.files import document_from, problem_from
 from berth.model import BadInput, Problem
 from berth.web.errors import unprocessable
 from berth.web.mistakes import Mistake, located, mistakes_from
-from berth.web.names import PROBLEM_ENDS, new_name, plain_name
+from berth.web.names import PROBLEM_ENDS, new_name, path_of, plain_name
 from berth.web.sizes import check_size, weight_of
 from berth.web.view import view_of
-from berth.web.workspace import Content, Entry, Signature, Workspace, says_problem, signature, time_text
+from berth.web.workspace import Content, Entry, Signature, Workspace, kind_of, signature, time_text
 
 WHAT = "problem"
 MOST_KEPT = 24
@@ -156,19 +156,31 @@ class Problems:
         path = PurePosixPath(usual) if name is None else new_name(name, PROBLEM_ENDS)
         reading = self._accepted(data, str(path), draft)
         if name is not None:
-            return self._workspace.create(path, data, author)
-        stem = PurePosixPath(plain_name(reading.summary()["name"] or "problem"))
-        return self._workspace.create_any(stem, path.suffix, data, author)
+            content = self._workspace.create(path, data, author)
+        else:
+            stem = PurePosixPath(plain_name(reading.summary()["name"] or "problem"))
+            content = self._workspace.create_any(stem, path.suffix, data, author)
+        self._note(content)
+        return content
 
     def replace(self, identity: str, wanted: str | None, data: bytes, author: str, *, draft: bool) -> Content:
         """Store a problem anew, if nobody has changed it meanwhile."""
         content = self._workspace.unchanged(identity, "problem", WHAT, wanted)
         self._accepted(data, str(content.entry.path), draft)
-        return self._workspace.replace(identity, "problem", WHAT, wanted, data, author)
+        # noted first, so that a file that stops saying what it is doesn't vanish for a moment
+        self._workspace.drafts.note(content.entry.path, True)
+        try:
+            content = self._workspace.replace(identity, "problem", WHAT, wanted, data, author)
+        finally:
+            self._note(content)
+        return content
 
     def delete(self, identity: str, wanted: str | None) -> None:
         """Take a problem away, if nobody has changed it meanwhile."""
         self._workspace.delete(identity, "problem", WHAT, wanted)
+        path = path_of(identity)
+        assert path is not None
+        self._workspace.drafts.note(path, False)
 
     def named(self, name: str) -> Iterator[str]:
         """The ids of the problems of that name."""
@@ -178,9 +190,14 @@ class Problems:
         reading = read_problem(data, file)
         if reading.problem is None and not draft:
             raise unprocessable(reading.mistakes)
-        if not says_problem(data):
-            raise unprocessable([Mistake("format", "is needed, before anything else: format: berth/v1")])
+        if kind_of(data) == "plan":
+            raise unprocessable([Mistake("format", "this is a plan, and a problem is expected: berth/v1")])
+        if reading.document is None and not _is_text(data):
+            raise unprocessable(reading.mistakes)
         return reading
+
+    def _note(self, content: Content) -> None:
+        self._workspace.drafts.note(content.entry.path, kind_of(content.data) == "")
 
 
 def read_problem(data: bytes, file: str) -> Reading:
@@ -193,6 +210,14 @@ def read_problem(data: bytes, file: str) -> Reading:
     except BadInput as error:
         text = data.decode("utf-8", "replace") if document is not None else ""
         return Reading(document, None, tuple(located(mistakes_from(error, file), text)))
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether there is anything that an editor could mend."""
+    try:
+        return bool(data.decode().strip()) and b"\0" not in data
+    except UnicodeDecodeError:
+        return False
 
 
 def file_facts(content: Content) -> dict[str, Any]:

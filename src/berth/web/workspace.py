@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from berth.files import write_bytes
+from berth.web.drafts import Drafts
 from berth.web.errors import Refused, missing
 from berth.web.names import DEEPEST, id_of, is_visible, path_of
 
@@ -60,6 +61,7 @@ class Workspace:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.inner = self.root / ".berth"
+        self.drafts = Drafts(self.inner / "drafts.json")
         self._lock = threading.RLock()
         self._authors: dict[str, tuple[str, str]] = {}
         """By id: the etag that this service wrote last, and for whom."""
@@ -160,7 +162,12 @@ class Workspace:
             if len(self._kinds) > MOST_ENTRIES:
                 self._kinds.clear()
             self._kinds[place] = known
+        if known[1] == "" and self._is_draft(place):
+            return "problem"
         return known[1]
+
+    def _is_draft(self, place: Path) -> bool:
+        return PurePosixPath(place.relative_to(self.root)) in self.drafts
 
     # writing
 
@@ -273,17 +280,14 @@ def _sniffed(place: Path, status: os.stat_result) -> Kind:
     try:
         with place.open("rb") as stream:
             head = stream.read(LARGEST_SNIFFED)
-            found = _FORMAT.search(head)
-            if found is None and status.st_size > len(head):
-                found = _FORMAT.search(stream.read())
+            return kind_of(head) or kind_of(stream.read())
     except OSError:
         return ""
+
+
+def kind_of(data: bytes) -> Kind:
+    """What a text says that it is."""
+    found = _FORMAT.search(data)
     if found is None:
         return ""
     return "plan" if found[1].startswith(b"berth-plan") else "problem"
-
-
-def says_problem(data: bytes) -> bool:
-    """Whether a text says that it is a problem."""
-    found = _FORMAT.search(data)
-    return found is not None and found[1] == b"berth/v1"

@@ -16,7 +16,7 @@ from berth.web.errors import unprocessable
 from berth.web.judging import judged
 from berth.web.mistakes import Mistake
 from berth.web.names import ID_PATTERN
-from berth.web.parts import Author, Body, FileName, Id, IfMatch, Parts, Service, failing, file_body
+from berth.web.parts import PLAN_BODY, Author, Body, FileName, Id, IfMatch, Parts, Service, failing
 from berth.web.plans import by_hand, changed
 from berth.web.shapes import Diff, Evaluate, Explain, NewPlan
 from berth.web.workspace import Content
@@ -53,9 +53,7 @@ def _with_parts(plan: Plan, asked: NewPlan) -> Plan:
     return plan if asked.skipped is None else replace(plan, skipped=tuple(asked.skipped))
 
 
-@router.post(
-    "/plans/upload", status_code=201, responses=failing(409, 422), openapi_extra=file_body("application/json")
-)
+@router.post("/plans/upload", status_code=201, responses=failing(409, 422), openapi_extra=PLAN_BODY)
 def upload_plan(service: Parts, body: Body, author: Author, name: FileName = None) -> Response:
     """Store a plan file; the body is the file."""
     return _about(service, service.plans.upload(name, body, author), 201)
@@ -74,7 +72,7 @@ def plan_file(service: Parts, id: Id) -> Response:
     return Response(content.data, headers=_tagged(content), media_type="application/json")
 
 
-@router.put("/plans/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body("application/json"))
+@router.put("/plans/{id}", responses=failing(404, 412, 422, 428), openapi_extra=PLAN_BODY)
 def put_plan(service: Parts, id: Id, body: Body, author: Author, if_match: IfMatch = None) -> Response:
     """Store a plan file anew, if nobody has changed it meanwhile."""
     return _about(service, service.plans.replace(id, if_match, body, author))

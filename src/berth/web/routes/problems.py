@@ -6,7 +6,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from berth.web.answers import answer
+from berth.web.errors import unprocessable
 from berth.web.examples import example, example_list
+from berth.web.mistakes import Mistake
 from berth.web.names import PROBLEM_ENDS, new_name
 from berth.web.parts import Author, Body, FileName, Id, IfMatch, Parts, Service, failing, file_body
 from berth.web.problems import read_problem
@@ -35,6 +37,8 @@ def new_problem(
 @router.post("/problems/check", responses=failing(422), openapi_extra=file_body(*_KINDS))
 def check(request: Request, body: Body, name: FileName = None) -> Response:
     """What is wrong with a problem file; nothing is stored."""
+    if not body:
+        raise unprocessable([Mistake("", "the body is empty: it should be the file")])
     as_json = request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
     usual = "problem.json" if as_json else "problem"
     reading = read_problem(body, str(new_name(name, PROBLEM_ENDS)) if name else usual)

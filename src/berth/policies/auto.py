@@ -111,19 +111,32 @@ class _Attempts:
 
     def _policies(self) -> Iterator[str]:
         """Who is asked, in this order."""
-        problem = self._task.problem
-        yield "odp"
         if self._task.parameters.only_odp:
+            yield "odp"
             return
-        if any(application.containers is not None for application in problem.applications):
-            yield "mips"
-        elif unmodelled(problem) is not None and self._goal.single in _goals_of_forest():
+        if self._is_of_forest:
+            # It takes a fixed number of steps, and a model with reuse may not even be built in time.
             yield "forest"
+            yield "odp"
+            return
+        yield "odp"
+        if self._packs:
+            yield "mips"
         elif self._bounded_usage:
             yield "search"
             yield "latency-bound"
         else:
             yield "search"
+
+    @property
+    def _packs(self) -> bool:
+        return any(application.containers is not None for application in self._task.problem.applications)
+
+    @property
+    def _is_of_forest(self) -> bool:
+        """Whether it is paper 004's problem: shared operators or objects, and one of its goals."""
+        shares = not self._packs and unmodelled(self._task.problem) is not None
+        return shares and self._goal.single in _goals_of_forest()
 
     @property
     def _bounded_usage(self) -> bool:
@@ -158,8 +171,8 @@ class _Attempts:
         budget = self._task.budget
         if name == "odp":
             parameters = self._task.parameters.of_odp
-            share = 1.0 if self._task.parameters.only_odp else self._task.parameters.exact_share
-            budget = budget.part(share)
+            last = self._task.parameters.only_odp or self._is_of_forest
+            budget = budget.part(1.0 if last else self._task.parameters.exact_share)
             self._exact = budget
         elif self._close and name == "search":
             parameters = SearchParameters(steps=FEW_STEPS)

@@ -50,6 +50,8 @@ def test_rows() -> None:
     assert (row["value"], row["outcome"]) == (again["value"], again["outcome"])
     exact = solved("tag-and-count", "odp", 0, None, 2.0)
     assert exact["bound"] == pytest.approx(exact["value"])
+    assert not exact["own_goal"]
+    assert solved("tag-and-count", "round-robin", 0, None, 2.0)["own_goal"]
 
 
 def test_every_policy_on_every_problem() -> None:

@@ -82,12 +82,24 @@ def test_the_page() -> None:
     """Advice, a table for each group, those not made for it, and which best values are proved."""
     text = page(TABLE, 2.0, quick=True)
     assert "berth reproduce league --quick --out league" in text
-    assert "[odp](policies/odp.md) (1.26 times the best, 0.50 s, plans for 3 of 3)" in text
+    assert "[odp](policies/odp.md) (1.26 times the best known, 0.50 s, plans for 3 of 3)" in text
     assert "| [mopa](policies/mopa.md) | 1.41 | 1 of 3 | 2 | 1 |  | 0.50 |" in text
     assert "Not made for any of these: [ffd](policies/ffd.md)." in text
     assert "| a | 5 | 3 | traffic | 10 | odp | yes |" in text
     assert "| b | 5 | 3 | traffic | 4 | mopa | bound 3.5 |" in text
     assert "| d | 5 | 3 | traffic | 1 | ffd | no |" in text
+
+
+def test_the_quick_one_shares_the_goal_and_saves_time() -> None:
+    values = {"auto": 10.0, "odp": 10.0, "mopa": 12.0, "sbon": 10.5, "search": 11.0}
+    table = table_of(*((SMALL, "a", name, PLAN, value, None) for name, value in values.items()))
+    table = table.assign(seconds=[0.0, 2.0, 0.5, 0.001, 1.5], own_goal=table["policy"] == "sbon")
+    text = page(table, 2.0, quick=True)
+    assert "dozen operators**: [odp](policies/odp.md) (1.00 times the best known, 2.0 s" in text
+    assert "quicker and near: [mopa](policies/mopa.md) (1.20 times" in text
+    assert "[sbon](policies/sbon.md) † | 1.05 | 0 of 1 | 1 |  |  | < 0.01 |" in text
+    assert "quicker" not in page(table.assign(seconds=1.9), 2.0, quick=True)
+    assert "has a goal of its own)" in page(table.assign(own_goal=True), 2.0, quick=True)
 
 
 def test_the_figure() -> None:

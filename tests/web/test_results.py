@@ -96,6 +96,36 @@ def test_experiments(client: TestClient, reproduction: Path, workspace: Path) ->
     assert client.get(f"{API}/experiments/app.run").status_code == 404
 
 
+def test_the_league_table(client: TestClient, reproduction: Path) -> None:
+    """As the experiment's own standings say; folders without a league, or with other columns, have none."""
+    assert client.get(f"{API}/experiments/reproduction").json()["league"] is None
+    results = reproduction / "league" / "results"
+    results.mkdir(parents=True)
+    rows = [("odp", 10.0, "plan", False), ("random", 20.0, "plan", False), ("mopa", None, "no plan", True)]
+    table = {
+        "group": ["small"] * 3,
+        "problem": ["p"] * 3,
+        "seed": [0] * 3,
+        "policy": [row[0] for row in rows],
+        "value": [row[1] for row in rows],
+        "bound": [10.0, None, None],
+        "maximise": [False] * 3,
+        "outcome": [row[2] for row in rows],
+        "own_goal": [row[3] for row in rows],
+        "seconds": [0.5] * 3,
+    }
+    pq.write_table(pa.table(table), results / "part.parquet")
+    (group,) = client.get(f"{API}/experiments/reproduction").json()["league"]
+    assert (group["group"], group["problems"]) == ("small", 1)
+    assert [(item["policy"], item["objective_over_best"], item["plans"]) for item in group["standings"]] == [
+        ("odp", 1.0, 1),
+        ("random", 2.0, 1),
+        ("mopa", None, 0),
+    ]
+    pq.write_table(pa.table({"x": [1]}), results / "part.parquet")
+    assert client.get(f"{API}/experiments/reproduction").json()["league"] is None
+
+
 def test_every_example_is_one_click_away(client: TestClient, workspace: Path) -> None:
     """Those of the repository, as they are; a second time there is nothing to do."""
     listed = client.get(f"{API}/examples").json()

@@ -104,6 +104,33 @@ def test_past_runs(client: TestClient, run: Path, workspace: Path) -> None:
     assert (found["report"], found["assignment"]) == (report, ASSIGNMENT)
 
 
+def test_a_run_that_has_not_told_anything_yet(client: TestClient, workspace: Path) -> None:
+    """It starts, as far as can be known; after a while nobody believes that any more."""
+    folder = workspace / "new.run"
+    with History(folder) as history:
+        history.record(Event(time.time(), "started", "the plan of plan.json", 1, ASSIGNMENT))
+    assert client.get(f"{API}/runs/new.run").json()["state"] == "starting"
+    os.utime(folder / "history.jsonl", (1.0, 1.0))
+    assert client.get(f"{API}/runs/new.run").json()["state"] == "unknown"
+
+
+def test_figures_over_time(client: TestClient, run: Path) -> None:
+    """Kept now and then while it runs, and thinned for whoever asks for fewer; the last one stays."""
+    write_now(run, {**NOW, "rows_per_s": 2.0})
+    (first,) = client.get(f"{API}/runs/app.run/figures").json()
+    assert (first["rows_per_s"], first["busy"]) == (None, {})
+    operators = [{"operator": "work", "busy_share": 0.5}]
+    for rate in range(9):
+        os.utime(run / "figures.jsonl", (1.0, 1.0))
+        latency = {"p50": 1.0, "p95": 2.0, "last": 3.0}
+        write_now(run, {**NOW, "rows_per_s": rate, "latency_ms": latency, "operators": operators})
+    points = client.get(f"{API}/runs/app.run/figures").json()
+    assert [each["rows_per_s"] for each in points] == [None, *range(9)]
+    assert (points[-1]["latency_ms"], points[-1]["busy"]) == ({"p50": 1.0, "p95": 2.0}, {"work": 0.5})
+    few = client.get(f"{API}/runs/app.run/figures", params={"most": 4}).json()
+    assert [each["rows_per_s"] for each in few] == [None, 2, 5, 8]
+
+
 @pytest.mark.parametrize("approve", [True, False])
 def test_a_proposal_is_answered_from_here(client: TestClient, run: Path, approve: bool) -> None:
     """Once, while it waits."""

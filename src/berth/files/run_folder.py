@@ -1,7 +1,8 @@
 """What a run and whoever looks at it tell each other through the run's folder.
 
-`now.json`: how the run is at this moment. `proposal.json`: a move that waits for an answer. `decision.json`:
-the answer. Each is written whole or not at all.
+`now.json`: how the run is at this moment. `figures.jsonl`: how it was every few seconds. `proposal.json`: a
+move that waits for an answer. `decision.json`: the answer. All but the lines of figures are written whole or not
+at all.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from berth.files.plan_file import plan_document
 from berth.model import Plan
 
 NOW_FILE, PROPOSAL_FILE, DECISION_FILE = "now.json", "proposal.json", "decision.json"
+FIGURES_FILE = "figures.jsonl"
+FIGURES_EVERY_SECONDS = 5.0
+LARGEST_FIGURES = 64 * 2**20
+"""Some weeks of them."""
 LARGEST_BYTES = 16 * 2**20
 
 
@@ -86,6 +91,24 @@ def write_now(folder: Path, figures: Mapping[str, Any]) -> None:
     """Say how a run is."""
     document = {"time": moment(time.time()), "process": process_of_ours(), **figures}
     write_text(folder / NOW_FILE, json.dumps(document) + "\n")
+    _keep(folder / FIGURES_FILE, document)
+
+
+def _keep(file: Path, now: Mapping[str, Any]) -> None:
+    """Append what curves are drawn of, if the last time is long enough ago."""
+    with suppress(FileNotFoundError):
+        status = file.stat()
+        if time.time() - status.st_mtime < FIGURES_EVERY_SECONDS or status.st_size > LARGEST_FIGURES:
+            return
+    latency = now.get("latency_ms") or {}
+    point = {
+        "time": now["time"],
+        "rows_per_s": now.get("rows_per_s"),
+        "latency_ms": {name: latency.get(name) for name in ("p50", "p95")},
+        "busy": {each["operator"]: each.get("busy_share") for each in now.get("operators", ())},
+    }
+    with file.open("a") as stream:
+        stream.write(json.dumps(point) + "\n")
 
 
 def read_json(file: Path) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from berth.web.errors import missing
+from berth.web.league import league_of
 from berth.web.tables import Tables
 from berth.web.workspace import Entry, Workspace, is_run, time_text
 
@@ -40,7 +41,7 @@ class Experiments:
         data = {name: _data(file) for name, file in _files(entry).items() if file.suffix.lower() == ".json"}
         inside = (each for each in self._tables.list() if each["path"].startswith(f"{entry.path}/"))
         tables = [{"id": each["id"], "path": each["path"], "rows": each["rows"]} for each in inside]
-        return _facts(entry) | {"data": data, "tables": tables}
+        return _facts(entry) | {"league": league_of(entry.place), "data": data, "tables": tables}
 
     def file(self, identity: str, name: str) -> tuple[Path, str]:
         """A file beside the report, and what it is.

@@ -116,7 +116,7 @@ def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def file_body(*kinds: str) -> dict[str, Any]:
     """A file as the body, for the OpenAPI document.
 
-    Any text may be sent as a problem; what is wrong with it, by its schema or beyond that, is told at its field.
+    Any text may be sent; what is wrong with it is told at its field.
     """
     content: dict[str, Any] = {kind: {"schema": {}} for kind in kinds}
     return {"requestBody": {"required": True, "content": content}}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from berth.files.run_folder import NOW_FILE, alive, decide, open_proposal, read_json
+from berth.files.run_folder import FIGURES_FILE, NOW_FILE, alive, decide, open_proposal, read_json
 from berth.web.errors import Refused, missing
 from berth.web.problems import Problems
 from berth.web.workspace import Entry, Signature, Workspace, is_run, signature, time_text
@@ -18,6 +19,7 @@ WHAT = "run"
 LINES = "history.jsonl"
 ENDS = ("finished", "failed", "stopped")
 LARGEST_HISTORY = 256 * 2**20
+STARTING_SECONDS = 120.0
 _INNER = ("process", "plan", "application", "started", "migrated")
 
 
@@ -73,16 +75,16 @@ class Runs:
         place = entry.place
         past = self._past(place)
         now, report, state = (read_json(place / name) or {} for name in (NOW_FILE, "report.json", "run.json"))
-        running = _runs(now, past.last, report)
+        running, updated = _runs(now, past.last, report), _updated(place)
         ended = None if running else report.get("ended_because") or _end_of(past.last)
         facts: dict[str, Any] = {
             "id": entry.id,
             "path": str(entry.path),
             "application": now.get("application") or report.get("application") or state.get("application"),
             "kind": "watch" if (place / LINES).is_file() else "run",
-            "state": "running" if running else "ended" if ended is not None else "unknown",
+            "state": "running" if running else "ended" if ended is not None else _quiet(now, updated),
             "started": now.get("started") or report.get("started") or past.started,
-            "updated": _updated(place),
+            "updated": None if updated is None else time_text(updated),
             "ended_because": ended,
             "migrations": past.migrations,
             "proposal": open_proposal(place) is not None,
@@ -131,6 +133,12 @@ class Runs:
         events = read_events(self.entry(identity).place)[after : after + limit]
         return {"events": events, "next": events[-1]["number"] if events else after}
 
+    def figures(self, identity: str, most: int) -> Sequence[dict[str, Any]]:
+        """How a run was over time: points for curves, at most so many, the last one among them."""
+        points = [each for each in _lines(self.entry(identity).place / FIGURES_FILE) if "time" in each]
+        step = -(-len(points) // most) if points else 1
+        return points[::-step][::-1]
+
     def plan(self, identity: str, number: int) -> dict[str, Any]:
         """One of the plans that a watch has made."""
         plans = self.entry(identity).place / "plans"
@@ -172,8 +180,12 @@ def proposal_of(place: Path) -> dict[str, Any] | None:
 
 def read_events(place: Path) -> list[dict[str, Any]]:
     """The history of a watch, numbered from 1; lines that are none are left out."""
+    return _lines(place / LINES)
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
     try:
-        with os.fdopen(os.open(place / LINES, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
             content = stream.read(LARGEST_HISTORY)
     except OSError:
         return []
@@ -206,14 +218,20 @@ def _end_of(last: Mapping[str, Any]) -> str | None:
     return str(last["event"]) if last.get("event") in ENDS else None
 
 
-def _updated(place: Path) -> str | None:
+def _quiet(now: dict[str, Any], updated: float | None) -> str:
+    """What can be said of a run that has not told of itself: it says how it is only once Spark is there."""
+    young = updated is not None and time.time() - updated < STARTING_SECONDS
+    return "starting" if young and not now else "unknown"
+
+
+def _updated(place: Path) -> float | None:
     times = []
     for name in (LINES, NOW_FILE, "report.json", "run.json"):
         try:
             times.append((place / name).stat().st_mtime)
         except OSError:
             continue
-    return time_text(max(times)) if times else None
+    return max(times) if times else None
 
 
 def _assignment(

@@ -39,6 +39,12 @@ def history(
     return answer(service.runs.history(id, after, limit))
 
 
+@router.get("/runs/{id}/figures", responses=failing(404))
+def figures(service: Parts, id: Id, most: Annotated[int, Query(ge=2, le=10_000)] = 600) -> Response:
+    """Rate, latency and busy time over time."""
+    return answer(service.runs.figures(id, most))
+
+
 @router.get("/runs/{id}/plans/{number}", responses=failing(404))
 def run_plan(service: Parts, id: Id, number: Annotated[int, Path(ge=1, le=10**6)]) -> Response:
     """One of the plans of a watch."""

@@ -13,6 +13,7 @@ import {problemsView} from "./views/problems.js";
 import {runView} from "./views/run.js";
 import {runsView} from "./views/runs.js";
 import {solveView} from "./views/solve.js";
+import {tablesView, tableView} from "./views/tables.js";
 
 start([
   ["/", problemsView],
@@ -27,6 +28,8 @@ start([
   ["/jobs/:job", jobView],
   ["/runs", runsView],
   ["/runs/:run", runView],
+  ["/tables", tablesView],
+  ["/tables/:table", tableView],
   ["/experiments", experimentsView],
   ["/experiments/:experiment", experimentView],
 ]);

@@ -1,7 +1,7 @@
 /** The frame that charts share: axes with ticks, titles with units. */
 
 import {s} from "../lib/dom.js";
-import {ticks} from "./scale.js";
+import {ticks, timeTicks} from "./scale.js";
 
 export const MARGIN = {left: 66, right: 14, top: 26, bottom: 44};
 
@@ -11,10 +11,10 @@ export function chartWidth(most) {
 }
 
 /**
- * @param {{width: number, height: number, x: any, y: any, xTitle: string, yTitle: string, xText: Function, yText: Function, label: string}} what
+ * @param {{width: number, height: number, x: any, y: any, xTitle: string, yTitle: string, xText: Function, yText: Function, label: string, time?: boolean}} what `time`: x is in seconds
  * @returns {SVGElement} with the axes in it
  */
-export function frame({width, height, x, y, xTitle, yTitle, xText, yText, label}) {
+export function frame({width, height, x, y, xTitle, yTitle, xText, yText, label, time = false}) {
   const bottom = height - MARGIN.bottom;
   const right = width - MARGIN.right;
   const svg = s("svg", {class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
@@ -23,7 +23,7 @@ export function frame({width, height, x, y, xTitle, yTitle, xText, yText, label}
     svg.append(s("line", {class: "grid", x1: MARGIN.left, x2: right, y1: at, y2: at}),
       s("text", {x: MARGIN.left - 7, y: at + 4, "text-anchor": "end"}, yText(value)));
   }
-  for (const value of ticks(x.low, x.high, Math.max(3, Math.round(width / 110)))) {
+  for (const value of (time ? timeTicks : ticks)(x.low, x.high, Math.max(3, Math.round(width / 110)))) {
     const at = x.place(value);
     svg.append(s("line", {class: "axis", x1: at, x2: at, y1: bottom, y2: bottom + 5}),
       s("text", {x: at, y: bottom + 19, "text-anchor": "middle"}, xText(value)));

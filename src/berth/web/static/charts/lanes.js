@@ -3,7 +3,7 @@
 import {h, s} from "../lib/dom.js";
 import {textColour} from "../lib/palette.js";
 import {chartWidth} from "./frame.js";
-import {ticks} from "./scale.js";
+import {timeTicks} from "./scale.js";
 
 const [ROW, FOOT] = [26, 30];
 const MOST = 40;
@@ -42,7 +42,7 @@ export function laneChart({plans, end, marks, colourOf, xText}) {
     svg.append(s("line", {class: "axis dashed", x1: at, x2: at, y1: 16, y2: height - FOOT}),
       s("text", {class: "title", x: at, y: 12, "text-anchor": "middle"}, mark.sign, s("title", {}, mark.text)));
   }
-  for (const value of ticks(0, span, 7)) svg.append(s("text", {x: place(start + value), y: height - 8, "text-anchor": "middle"}, xText(value)));
+  for (const value of timeTicks(0, span, Math.max(2, Math.round((width - margin) / 110)))) svg.append(s("text", {x: place(start + value), y: height - 8, "text-anchor": "middle"}, xText(value)));
   return h("div", {}, h("div", {class: "scroll"}, svg), names.length > shown.length ? h("p", {class: "quiet fine"}, `${names.length - shown.length} more are not drawn.`) : null);
 }
 

@@ -11,7 +11,7 @@ const DASHES = ["", "7 4", "2 3", "10 3 2 3"];
  *   xRange?: number[], marks?: {x: number, text: string}[],
  *   series: {name: string, points: {x: number, y: number|null}[]}[]}} what `steps`: a value holds until the next one
  */
-export function lineChart({title, xTitle, xText, yText, series, zero = false, steps = false, width = chartWidth(640), height = 260, xRange = [], marks = []}) {
+export function lineChart({title, xTitle, xText, yText, series, zero = false, steps = false, width = chartWidth(640), height = 260, xRange = [], marks = [], time = false}) {
   const all = series.flatMap((one) => one.points).filter((point) => Number.isFinite(point.y));
   if (!all.length) return h("p", {class: "quiet"}, `${title}: nothing yet.`);
   const x = scale([...all.map((point) => point.x), ...xRange], MARGIN.left, width - MARGIN.right, {room: 0});
@@ -20,7 +20,7 @@ export function lineChart({title, xTitle, xText, yText, series, zero = false, st
     const known = one.points.filter((point) => Number.isFinite(point.y));
     return known.length ? `${one.name} ${yText(known.at(-1).y)}` : null;
   }).filter(Boolean);
-  const svg = frame({width, height, x, y, xTitle, yTitle: title, xText, yText, label: `${title}: ${last.join(", ")}`});
+  const svg = frame({width, height, x, y, xTitle, yTitle: title, xText, yText, label: `${title}: ${last.join(", ")}`, time});
   for (const mark of marks.filter((one) => one.x >= x.low && one.x <= x.high)) {
     const at = x.place(mark.x);
     svg.append(s("line", {class: "grid dashed", x1: at, x2: at, y1: MARGIN.top, y2: height - MARGIN.bottom}, s("title", {}, mark.text)));

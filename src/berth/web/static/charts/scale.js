@@ -11,6 +11,16 @@ export function ticks(low, high, count = 5) {
   return result;
 }
 
+const TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400];
+
+/** About `count` moments that cover a range of seconds: whole minutes and hours, where there are some. */
+export function timeTicks(low, high, count = 5) {
+  const step = TIMES.find((one) => one >= ((high - low) / count) * 0.999);
+  if (high - low < count || step === undefined) return ticks(low, high, count);
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({length: Math.floor(high / step + 1e-9) - first + 1}, (_, index) => (first + index) * step);
+}
+
 /** A linear scale with a little room at both ends; of equal values a range around them. */
 export function scale(values, from, to, {zero = false, room = 0.06} = {}) {
   const known = values.filter(Number.isFinite);

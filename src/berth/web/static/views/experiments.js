@@ -2,10 +2,14 @@
 
 import {get, path, url} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
-import {moment, plain} from "../lib/format.js";
+import {counted, duration, moment} from "../lib/format.js";
 import {failure, waiting} from "../lib/notices.js";
 import {address, show} from "../lib/router.js";
+import {recordTable} from "../lib/table.js";
 import {nameOf, page} from "./frame.js";
+
+const SHOWN = 200;
+const TITLES = {claims: "The papers' claims, and what came out", failures: "What failed", runs: "All runs"};
 
 export async function experimentsView({main, current}) {
   const body = page(main, {title: "Experiments"});
@@ -30,14 +34,45 @@ export async function experimentView({main, experiment, current}) {
     const answer = await get(path("experiments", experiment));
     if (!current()) return;
     const route = path("experiments", experiment);
+    const records = await recordSections(answer.tables ?? [], answer.path);
+    if (!current()) return;
     const tables = Object.entries(answer.data ?? {}).map(([name, data]) => [name, rowsOf(data)]).filter(([, rows]) => rows.length);
     fill(body,
+      answer.league ? leagueTable(answer.league) : null,
       tables.map(([name, rows]) => dataTable(name, rows)),
       answer.report ? h("section", {}, h("h2", {}, "Report"), h("iframe", {class: "report", sandbox: "", title: `Report of ${answer.path}`, src: url(`${route}/report`)})) : h("p", {class: "quiet"}, "No report was written."),
+      records,
       h("section", {}, h("h2", {}, "Files"), h("ul", {}, answer.files.map((name) => h("li", {}, h("a", {href: url(`${route}/files/${encodeURIComponent(name)}`), download: name}, name))))));
   } catch (error) {
     if (current()) fill(body, failure(error, h("a", {class: "button", href: "#/experiments"}, "All experiments")));
   }
+}
+
+/** Who did best at which kind of problem. */
+function leagueTable(groups) {
+  const figure = (text) => h("td", {class: "figure"}, text);
+  const heads = ["Objective, over the best known", "Within 1 % of it", "Plans", "Plans that break something", "No plan", "Median time"];
+  return h("section", {class: "card"}, h("h2", {}, "League table"),
+    h("p", {class: "quiet fine"}, "1.00 is the best that any policy found; the best policy comes first. † It minimises something of its own, whatever the problem asks for."),
+    groups.map(({group, problems, standings}) => h("details", {open: true}, h("summary", {}, `${group} (${counted(problems, "problem")})`),
+      h("div", {class: "scroll records", tabindex: "0", role: "region", "aria-label": `League table: ${group}`}, h("table", {},
+        h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Policy"), heads.map((text) => h("th", {scope: "col", class: "figure"}, text)))),
+        h("tbody", {}, standings.map((item) => h("tr", {}, h("th", {scope: "row"}, item.policy, item.own_goal ? " †" : ""),
+          figure(item.objective_over_best === null ? "–" : item.objective_over_best.toFixed(2)), figure(`${item.within_one_percent} of ${item.asked}`), figure(item.plans),
+          figure(item.breaks || "–"), figure(item.no_plan || "–"), figure(item.seconds === null ? "–" : duration(item.seconds))))))))));
+}
+
+/** The tables that `berth reproduce` wrote; each folded. */
+async function recordSections(tables, folder) {
+  const known = tables.filter((one) => one.rows > 0 && one.id);
+  return Promise.all(known.map(async (one) => {
+    const name = one.path.slice(folder.length + 1);
+    const answer = await get(`${path("tables", one.id)}?limit=${SHOWN}`);
+    const title = TITLES[name] ?? name.replace(/\/results$/, ": results").replaceAll("/", ": ");
+    return h("details", {class: "card"}, h("summary", {}, `${title} (${counted(one.rows, "row")})`),
+      recordTable(title, answer.columns.map((column) => column.name).filter((column) => answer.rows.some((row) => row[column] !== null)), answer.rows),
+      answer.next ? h("p", {}, h("a", {href: address("tables", one.id)}, "All rows")) : null);
+  }));
 }
 
 /** A list of records, or the first such list in a document; nothing else can be shown as a table. */
@@ -48,11 +83,7 @@ function rowsOf(data) {
 }
 
 function dataTable(name, rows) {
-  const columns = [...new Set(rows.slice(0, 50).flatMap((row) => Object.keys(row)))].filter((column) => rows.some((row) => typeof row[column] !== "object" || row[column] === null));
-  const numeric = (column) => rows.some((row) => typeof row[column] === "number");
-  const text = (value) => (value === null || value === undefined ? "–" : typeof value === "number" ? plain(value) : typeof value === "object" ? "" : String(value));
-  return h("section", {class: "card"}, h("h2", {}, name === "league.json" ? "League table" : name.replace(/\.json$/, "")),
-    h("div", {class: "scroll operators-list", tabindex: "0", role: "region", "aria-label": name}, h("table", {},
-      h("thead", {}, h("tr", {}, columns.map((column) => h("th", {scope: "col", class: numeric(column) ? "figure" : ""}, column.replaceAll("_", " "))))),
-      h("tbody", {}, rows.slice(0, 200).map((row) => h("tr", {}, columns.map((column) => h("td", {class: numeric(column) ? "figure" : ""}, text(row[column])))))))));
+  const columns = [...new Set(rows.slice(0, 50).flatMap((row) => Object.keys(row)))];
+  const title = name === "league.json" ? "League table" : name.replace(/\.json$/, "");
+  return h("section", {class: "card"}, h("h2", {}, title), recordTable(title, columns, rows.slice(0, SHOWN)));
 }

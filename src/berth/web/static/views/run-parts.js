@@ -49,7 +49,7 @@ export function charts(points, events) {
   const marks = events.filter((event) => LOUD.has(event.event)).map((event) => ({x: Date.parse(event.time) / 1000 - start, text: `${event.event}: ${event.reason ?? ""}`}));
   const over = (key) => points.map((point) => ({x: point.time - start, y: point[key]}));
   const past = (key) => measured.map((event) => ({x: Date.parse(event.time) / 1000 - start, y: event[key]}));
-  const common = {xTitle: "time since the first event", xText: duration, zero: true, width: chartWidth(460), height: 230};
+  const common = {xTitle: "time since the first event", xText: duration, time: true, zero: true, width: chartWidth(460), height: 230};
   const busiest = Object.entries(points.at(-1)?.busy ?? {}).sort((one, other) => (other[1] ?? 0) - (one[1] ?? 0)).slice(0, 4).map(([name]) => name);
   const list = [];
   const visible = (chartPoints, chart) => { if (chartPoints.filter((point) => Number.isFinite(point.y)).length > 1) list.push(chart()); };

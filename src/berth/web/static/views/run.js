@@ -2,6 +2,7 @@
 
 import {get, path, post} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
+import {difference, metricList, metricText} from "../lib/metrics.js";
 import {announce, failure, toast, waiting} from "../lib/notices.js";
 import {nodeColour} from "../lib/palette.js";
 import {listen} from "../lib/stream.js";
@@ -17,7 +18,7 @@ export async function runView({main, run: id, current}) {
   const state = h("span", {});
   const body = page(main, {title: nameOf(id), crumbs: [["Runs", "#/runs"]], actions: state});
   fill(body, waiting());
-  let run, scene;
+  let run, scene, metrics;
   const events = [];
   const points = [];
   const colours = new Map();
@@ -27,10 +28,14 @@ export async function runView({main, run: id, current}) {
   };
   try {
     run = await get(path("runs", id));
-    const [past, view] = await Promise.all([
+    let view, past, curve;
+    [past, curve, metrics, view] = await Promise.all([
       get(`${path("runs", id)}/history?after=0&limit=1000`),
+      get(`${path("runs", id)}/figures?most=${MOST_POINTS / 2}`),
+      metricList(),
       run.problem?.id ? get(`${path("problems", run.problem.id)}/view`).catch(() => null) : null]);
     events.push(...past.events);
+    points.push(...curve.map(pointOf));
     view?.nodes.forEach((node) => colourOf(node.name));
     if (view) scene = sceneOf(view);
   } catch (error) {
@@ -42,7 +47,7 @@ export async function runView({main, run: id, current}) {
   const parts = Object.fromEntries(["proposal", "tiles", "map", "charts", "where", "lanes", "happened"].map((name) => [name, h("div", {})]));
   const line = h("p", {class: "quiet fine", role: "status"});
   fill(body, line, parts.proposal, parts.tiles, parts.map, parts.where, parts.charts, parts.lanes, parts.happened);
-  if (run.now) points.push(pointOf(run.now));
+  if (run.now && pointOf(run.now).time > (points.at(-1)?.time ?? 0)) points.push(pointOf(run.now));
   let told = -1;
   let frame = 0;
   const redraw = () => { frame ||= requestAnimationFrame(() => { frame = 0; draw(); }); };
@@ -72,7 +77,7 @@ export async function runView({main, run: id, current}) {
       Object.assign(run, {state: entry.state, ended_because: entry.ended_because, migrations: entry.migrations, updated: entry.updated});
       redraw();
     },
-  }, {connection: (connected) => { line.textContent = connected || run.state !== "running" ? "" : "The line to the server broke; trying again."; }});
+  }, {connection: (connected) => { line.textContent = connected || run.state === "ended" ? "" : "The line to the server broke; trying again."; }});
 
   function draw() {
     fill(state, tag(runState(run.state)), run.ended_because ? h("span", {class: "quiet fine"}, ` ${run.ended_because}`) : null);
@@ -123,6 +128,7 @@ export async function runView({main, run: id, current}) {
     return fill(parts.proposal, h("section", {class: "notice warn", role: "alert"},
       h("h2", {}, "A move waits for your answer"), h("p", {}, proposal.reason),
       h("ul", {}, moves(proposal).map((text) => h("li", {}, text))),
+      promised(proposal, metrics),
       h("div", {class: "row"}, h("button", {type: "button", class: "primary", onclick: answer(true)}, "Approve the move"), h("button", {type: "button", onclick: answer(false)}, "Refuse it"))));
   }
 
@@ -137,7 +143,21 @@ export async function runView({main, run: id, current}) {
 
 function pointOf(now) {
   return {time: now.time ? Date.parse(now.time) / 1000 : 0, rows: now.rows_per_s, p50: now.latency_ms?.p50, p95: now.latency_ms?.p95, last: now.latency_ms?.last,
-    busy: Object.fromEntries((now.operators ?? []).map((one) => [one.operator, one.busy_share]))};
+    busy: now.busy ?? Object.fromEntries((now.operators ?? []).map((one) => [one.operator, one.busy_share]))};
+}
+
+/** Every metric that the move would change, by the plans of the proposal. */
+function promised(proposal, metrics) {
+  const known = proposal.change?.metrics ?? {};
+  const rows = metrics.map((metric) => ({metric, ...known[metric.key]})).map((row) => ({...row, change: difference(row.metric, row.before, row.after)})).filter((row) => row.change);
+  const broken = proposal.change?.broken ?? [];
+  return [
+    rows.length ? h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Metric"), ["Now", "After", "Change"].map((text) => h("th", {scope: "col", class: "figure"}, text)))),
+      h("tbody", {}, rows.map(({metric, before, after, change}) => h("tr", {}, h("th", {scope: "row"}, metric.label),
+        h("td", {class: "figure"}, metricText(metric, before)), h("td", {class: "figure"}, metricText(metric, after)),
+        h("td", {class: `figure delta ${change.better ? "better" : "worse"}`}, `${change.text} ${change.better ? "better" : "worse"}`)))))) : null,
+    broken.length ? [h("p", {}, "It would break:"), h("ul", {}, broken.map((line) => h("li", {}, line)))] : null,
+  ];
 }
 
 function moves(proposal) {

@@ -9,7 +9,7 @@ import {tag} from "../lib/tag.js";
 import {page} from "./frame.js";
 
 const PAUSE = 3000;
-const STATES = {running: ["busy", "▶", "running"], ended: ["good", "✓", "ended"], unknown: ["warn", "?", "ended without saying so"]};
+const STATES = {starting: ["busy", "▶", "starting"], running: ["busy", "▶", "running"], ended: ["good", "✓", "ended"], unknown: ["warn", "?", "ended without saying so"]};
 
 export function runState(state) {
   const [kind, sign, text] = STATES[state] ?? ["", "", state];

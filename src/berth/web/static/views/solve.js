@@ -6,6 +6,7 @@ import {goalText, metricList} from "../lib/metrics.js";
 import {failure, waiting} from "../lib/notices.js";
 import {address, go, show} from "../lib/router.js";
 import {problemPage} from "./frame.js";
+import {parameterFields} from "./parameters.js";
 import {requirementFields} from "./requirements.js";
 import {weightSliders} from "./weights.js";
 
@@ -31,6 +32,7 @@ export async function solveView({main, id, current}) {
   const own = view.objective;
   const weights = weightSliders(metrics, own);
   const requirements = requirementFields(view.applications);
+  const parameters = parameterFields();
   const about = h("p", {class: "quiet fine", id: freshId("about")});
   const policy = select(policies.map((one) => [one.name, one.name]), () => describe());
   policy.setAttribute("aria-describedby", about.id);
@@ -42,6 +44,7 @@ export async function solveView({main, id, current}) {
   function describe() {
     const chosen = policies.find((one) => one.name === policy.value);
     fill(about, `${chosen.optimises}. Holds: ${chosen.holds}. (${chosen.paper})`);
+    parameters.show(chosen.parameters);
   }
   describe();
 
@@ -59,6 +62,7 @@ export async function solveView({main, id, current}) {
         problem: id, policy: policy.value, time_limit: Number(limit.value), seed: Number(seed.value),
         ...(weights.changed() ? {objective} : {}),
         ...(requirements.value() ? {requirements: requirements.value()} : {}),
+        ...(parameters.value() ? {parameters: parameters.value()} : {}),
         ...(previous.value ? {previous: previous.value} : {}),
       });
       go(address("jobs", job.id));
@@ -66,6 +70,7 @@ export async function solveView({main, id, current}) {
       fill(told, failure(error));
       button.disabled = false;
       told.scrollIntoView({block: "nearest"});
+      parameters.mark(error.mistakes ?? []);
     }
   }},
   told,
@@ -74,6 +79,7 @@ export async function solveView({main, id, current}) {
       h("h2", {}, "How"),
       field("Policy", policy, about),
       field("Time limit", h("div", {class: "with-unit"}, limit, "s"), h("span", {class: "hint"}, "The best plan until then counts; you can stop earlier and keep it.")),
+      parameters.element,
       h("details", {}, h("summary", {}, "More"),
         field("Seed", seed, h("span", {class: "hint"}, "The same seed gives the same plan.")),
         field("Previous plan", previous, h("span", {class: "hint"}, "What moved against it is then counted.")))),

@@ -39,7 +39,7 @@ export async function storeProblem(name, text) {
         if (answer === null) return null;
         if (answer.id) return answer.id;
         as = answer.name;
-      } else if (error.status === 422 && !draft) {
+      } else if (error.status === 422 && !draft && !error.mistakes.some((one) => one.path === "name")) {
         const answer = await ask(`${as} has mistakes`, mistakeList(error), [{label: "Mend them in the editor", kind: "primary", value: "draft"}]);
         if (answer === null) return null;
         draft = true;

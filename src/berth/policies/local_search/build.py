@@ -348,6 +348,7 @@ def _paths(placement: Placement) -> Arrays:
     by_receiver = np.argsort(graph.pair_receiver, kind="stable")
     by_sender = np.argsort(graph.pair_sender, kind="stable")
     everyone = np.arange(len(graph) + 1)
+    size = np.nan_to_num(data_unit_bytes(placement.setting.problem))
     applications = np.arange(len(placement.setting.problem.applications) + 1)
     return {
         fields.POSITION: position,
@@ -355,9 +356,8 @@ def _paths(placement: Placement) -> Arrays:
         fields.WORK: graph.work_ms.astype(np.float64),
         fields.INPUT_FIRST: np.searchsorted(graph.pair_receiver[by_receiver], everyone).astype(np.int64),
         fields.INPUTS: graph.pair_sender[by_receiver].astype(np.int64),
-        fields.INPUT_BYTES: np.nan_to_num(data_unit_bytes(placement.setting.problem))[
-            graph.pair_stream[by_receiver]
-        ],
+        fields.INPUT_BYTES: size[graph.pair_stream[by_receiver]],
+        fields.OUTPUT_BYTES: size[graph.pair_stream[by_sender]],
         fields.OUTPUT_FIRST: np.searchsorted(graph.pair_sender[by_sender], everyone).astype(np.int64),
         fields.OUTPUTS: graph.pair_receiver[by_sender].astype(np.int64),
         fields.APPLICATION_FIRST: np.searchsorted(graph.application_of[instance], applications).astype(

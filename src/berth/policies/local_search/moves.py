@@ -55,25 +55,13 @@ from berth.policies.local_search.state import (
     State,
 )
 from berth.policies.local_search.table import empty_table, follow_table
-from berth.policies.local_search.times import all_times, follow_times, loaded_time
+from berth.policies.local_search.times import all_times
 from berth.space.compiled import compiled
 
 ROOM = 1.0 + 0.9e-9
 """Bandwidths with (most of) the judge's tolerance."""
 MOST_SHARE = 1e6
 """Of a link without any bandwidth."""
-
-
-@inner
-def follow(case: Case, state: State, block: int) -> None:
-    """Bring up to date what isn't a sum."""
-    ints, reals = case.ints, case.reals
-    if reals[LOADED_WEIGHT] != 0.0:
-        loaded_time(case, state)
-    if ints[USES_TIME]:
-        follow_times(case, state, block)
-    if reals[BUSIEST_WEIGHT] != 0.0:
-        busiest_link(case, state)
 
 
 @inner
@@ -260,9 +248,10 @@ def rebuild(case: Case, state: State, nodes: IndexArray) -> None:
     for block in range(len(nodes)):
         cost, logarithm, broken = move_change(case, state, block, nodes[block])
         carry(case, state, block, nodes[block], cost, logarithm, broken)
+    loaded = ints[NODES] < 0  # a variable: a literal would have all that follows compiled twice
     if reals[LOADED_WEIGHT] != 0.0:
-        loaded_time(case, state)
+        all_times(case, state, not loaded)
     if ints[USES_TIME]:
-        all_times(case, state)
+        all_times(case, state, loaded)
     if reals[BUSIEST_WEIGHT] != 0.0:
         busiest_link(case, state)

@@ -6,10 +6,20 @@ from berth.policies.local_search.case import Case
 from berth.policies.local_search.chance import Words, drawn
 from berth.policies.local_search.changes import may_host, move_change
 from berth.policies.local_search.energy import energy, energy_change
-from berth.policies.local_search.fields import EDGE_FIRST, EDGE_OTHER, HEAVY, TABLED, USES_TIME
+from berth.policies.local_search.fields import (
+    BUSIEST_WEIGHT,
+    EDGE_FIRST,
+    EDGE_OTHER,
+    HEAVY,
+    LOADED_WEIGHT,
+    TABLED,
+    USES_TIME,
+)
 from berth.policies.local_search.inner import inner
-from berth.policies.local_search.moves import carry, follow
+from berth.policies.local_search.moves import busiest_link, carry
+from berth.policies.local_search.outlook import path_change
 from berth.policies.local_search.proposals import a_target, any_block, resident
+from berth.policies.local_search.spread import settle
 from berth.policies.local_search.state import (
     AFTER,
     EVALUATED,
@@ -25,7 +35,6 @@ from berth.policies.local_search.state import (
     State,
 )
 from berth.policies.local_search.table import follow_table
-from berth.policies.local_search.times import follow_rest
 
 CHAIN = 3
 
@@ -35,8 +44,8 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
     """Make a trial's moves until they add no more than a threshold to the energy; else none of them."""
     ints = case.ints
     own, sums = state.ints, state.reals
-    made, before = 0, 0.0
-    if count > 1 or ints[HEAVY] or ints[USES_TIME]:
+    made, before, times = 0, 0.0, ints[USES_TIME] or case.reals[LOADED_WEIGHT] != 0.0
+    if count > 1 or ints[HEAVY] or times:
         before = energy(case, state)
         for number in range(TOTALS):
             sums[own[TRIAL_SAVED] + number] = sums[number]
@@ -47,7 +56,7 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
         sums[EVALUATED] += 1.0
         cost, logarithm, broken = move_change(case, state, block, node)
         sure = False
-        if made == count - 1 and not ints[HEAVY] and (made == 0 or not ints[USES_TIME]):
+        if made == count - 1 and not ints[HEAVY] and (made == 0 or not times):
             # The last one need not be made to be judged.
             low, high = energy_change(case, state, block, node, cost, logarithm, broken)
             so_far = energy(case, state) - before if made > 0 else 0.0
@@ -58,14 +67,15 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
         made += 1
         own[PENDING] = made
         carry(case, state, block, node, cost, logarithm, broken)
-        follow(case, state, block)
-        if sure or energy(case, state) - before <= threshold:
+        if case.reals[BUSIEST_WEIGHT] != 0.0:
+            busiest_link(case, state)
+        if sure or _suffices(case, state, made, threshold - (energy(case, state) - before)):
             own[PENDING] = 0
-            for step in range(made):
-                if ints[TABLED]:
+            if ints[TABLED]:
+                for step in range(made):
                     follow_table(case, state, own[own[TRIAL_BLOCK] + step], own[own[TRIAL_NODE] + step])
-                if ints[USES_TIME]:
-                    follow_rest(case, state, own[own[TRIAL_BLOCK] + step])
+            if times:
+                settle(case, state, made)
             return True
     if made > 0:
         own[PENDING] = 0
@@ -79,10 +89,20 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
                 -sums[own[TRIAL_LOGARITHM] + step],
                 0.0,
             )
-            follow(case, state, own[own[TRIAL_BLOCK] + step])
         for number in range(TOTALS):
             sums[number] = sums[own[TRIAL_SAVED] + number]
     return False
+
+
+@inner
+def _suffices(case: Case, state: State, made: int, room: float) -> bool:
+    """Whether what the moves made add to times is within what is left to the threshold."""
+    exact = made < 0
+    low, high = path_change(case, state, made, exact)
+    if low > room or high <= room:
+        return high <= room
+    low, high = path_change(case, state, made, not exact)
+    return high <= room
 
 
 @inner

@@ -1,8 +1,8 @@
 """What a run and whoever looks at it tell each other through the run's folder.
 
 `now.json`: how the run is at this moment. `figures.jsonl`: how it was every few seconds. `proposal.json`: a
-move that waits for an answer. `decision.json`: the answer. All but the lines of figures are written whole or not
-at all.
+move that waits for an answer. `decision.json`: the answer. All but the
+figures are written whole or not at all.
 """
 
 from __future__ import annotations

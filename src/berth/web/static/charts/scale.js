@@ -27,9 +27,10 @@ export function scale(values, from, to, {zero = false, room = 0.06} = {}) {
   let low = known.length ? Math.min(...known) : 0;
   let high = known.length ? Math.max(...known) : 1;
   if (zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
+  if (low === 0 && high === 0) high = 1;
   if (high - low <= Math.abs(high) * 1e-9) [low, high] = [low - Math.max(1, Math.abs(low)) * 0.1, high + Math.max(1, Math.abs(high)) * 0.1];
   const margin = (high - low) * room;
-  if (!(zero && low === 0)) low -= margin;
+  if (low !== 0) low -= margin;
   high += margin;
   const place = (value) => from + ((value - low) / (high - low)) * (to - from);
   return {low, high, place};

@@ -25,6 +25,7 @@ export function scatterChart({points, xTitle, yTitle, xText, yText, xMaximise, y
     svg.append(s("path", {class: "line stroke-3 dashed", d: front.map((point, index) => `${index ? "L" : "M"}${x.place(point.x).toFixed(1)} ${y.place(point.y).toFixed(1)}`).join("")}));
   }
   const taken = [];
+  const named = together(points, x, y);
   for (const point of [...front, ...points.filter((one) => !front.includes(one))]) {
     const best = front.includes(point);
     const [across, down] = [x.place(point.x), y.place(point.y)];
@@ -33,11 +34,21 @@ export function scatterChart({points, xTitle, yTitle, xText, yText, xMaximise, y
       : best ? s("path", {class: "fill-3", d: `M${across} ${down - 7}l7 7l-7 7l-7 -7z`}) : s("circle", {class: "fill-1", cx: across, cy: down, r: 5});
     mark.append(s("title", {}, `${point.name}: ${xTitle} ${xText(point.x)}, ${yTitle} ${yText(point.y)}${point.broken ? ", breaks constraints" : best ? ", on the Pareto front" : ""}`));
     svg.append(mark);
-    const end = across > width * 0.7;
-    const box = [end ? across - 9 - point.name.length * 6.6 : across + 9, down - 8, end ? across - 9 : across + 9 + point.name.length * 6.6, down + 6];
+    const text = named.get(point);
+    const end = across > width * 0.6;
+    const box = [end ? across - 9 - text.length * 6.6 : across + 9, down - 8, end ? across - 9 : across + 9 + text.length * 6.6, down + 6];
     if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
     taken.push(box);
-    svg.append(s("text", {x: end ? across - 9 : across + 9, y: down + 4, "text-anchor": end ? "end" : "start"}, point.name));
+    svg.append(s("text", {x: end ? across - 9 : across + 9, y: down + 4, "text-anchor": end ? "end" : "start"}, text));
   }
   return svg;
+}
+
+/** What stands at each point: its name, and those of the plans that are hidden behind it. */
+function together(points, x, y) {
+  const place = (point) => `${Math.round(x.place(point.x))} ${Math.round(y.place(point.y))}`;
+  return new Map(points.map((point) => {
+    const others = points.filter((one) => one !== point && place(one) === place(point));
+    return [point, others.length === 0 ? point.name : others.length === 1 ? `${point.name}, ${others[0].name}` : `${point.name} and ${others.length} others`];
+  }));
 }

@@ -57,20 +57,22 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
     map.setJudgement(next);
     graph.setPlan(next?.assignment, next?.critical_path);
     showDetails();
+    caption.textContent = slowest();
   }
 
+  const caption = h("span", {class: "quiet fine"});
   const note = scene.links_shown < scene.links_all
     ? `${scene.links_shown.toLocaleString("en")} of ${scene.links_all.toLocaleString("en")} links are drawn, those to the nearest nodes.` : null;
   const element = h("div", {class: "stack"},
     h("div", {class: `pictures${long ? " long" : ""}`},
       h("figure", {}, h("figcaption", {}, "Network", h("span", {class: "quiet fine"}, ` — ${layoutText(scene)}`)), map.element),
-      h("figure", {}, h("figcaption", {}, "Application", scene.applications.length > 1 ? "s" : "", h("span", {class: "quiet fine"}, slowest())), graph.element)),
+      h("figure", {}, h("figcaption", {}, "Application", scene.applications.length > 1 ? "s" : "", caption), graph.element)),
     mapLegend(judgement !== null),
     note ? h("p", {class: "quiet fine"}, note) : null,
     details);
 
   function slowest() {
-    const total = judgement?.critical_path?.total_ms;
+    const total = state.judgement?.critical_path?.total_ms;
     return total ? ` — slowest path ${milliseconds(total)}, dashed` : " — boxes are operators, arrows are streams";
   }
 

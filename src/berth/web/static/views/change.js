@@ -138,7 +138,7 @@ export async function changeView({main, id, plan: planId, current}) {
     fill(tiles, goalFirst(metrics, scene.objective).filter((metric) => now.metrics[metric.key] !== undefined || first.metrics[metric.key] !== undefined).map((metric) => {
       const change = difference(metric, first.metrics[metric.key], now.metrics[metric.key]);
       if (change) said.push(`${metric.label} ${change.text}, ${change.better ? "better" : "worse"}`);
-      return h("div", {class: "tile"}, h("dt", {}, metric.label), h("dd", {}, metricText(metric, now.metrics[metric.key]),
+      return h("div", {class: "tile", title: metric.about}, h("dt", {}, metric.label), h("dd", {}, metricText(metric, now.metrics[metric.key]),
         h("span", {class: `delta ${change ? (change.better ? "better" : "worse") : "quiet"}`}, change ? `${change.text} ${change.better ? "better" : "worse"}` : "")));
     }));
     fill(broken, now.violations.length

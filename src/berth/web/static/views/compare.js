@@ -40,7 +40,7 @@ export async function compareView({main, id, current}) {
   function drawCharts() {
     const list = picked();
     const known = metrics.filter((metric) => list.some((plan) => plan.metrics?.[metric.key] !== undefined));
-    const varied = known.filter((metric) => new Set(list.map((plan) => plan.metrics?.[metric.key])).size > 1);
+    const varied = known.filter((metric) => varies(metric, list));
     fill(charts, list.length < 2 ? h("p", {class: "quiet"}, "Find another plan (with another policy, other weights or by hand) to weigh them against each other.") : [
       h("section", {class: "card"}, h("h2", {}, "Two metrics against each other"), axes.element, scatter(list),
         h("ul", {class: "key"}, h("li", {}, "◆ Pareto front: no other plan is better in both"), h("li", {}, "● beaten by another"), h("li", {}, "✕ breaks constraints"))),
@@ -58,9 +58,9 @@ export async function compareView({main, id, current}) {
   }
 
   function bars(metric, list) {
-    const best = bestOf(metric, list.map((plan) => plan.metrics?.[metric.key]));
+    const best = bestOf(metric, list.filter((plan) => !plan.violations).map((plan) => plan.metrics?.[metric.key]));
     return barChart({title: metric.label, bars: list.filter((plan) => plan.metrics?.[metric.key] !== undefined).map((plan) => ({
-      name: plan.path.replace(/\.json$/, ""), value: plan.metrics[metric.key], text: metricText(metric, plan.metrics[metric.key]), best: plan.metrics[metric.key] === best}))});
+      name: plan.path.replace(/\.json$/, ""), value: plan.metrics[metric.key], text: metricText(metric, plan.metrics[metric.key]), best: !plan.violations && plan.metrics[metric.key] === best}))});
   }
 
   function draw() {
@@ -111,12 +111,19 @@ function comparison(id, plans, metrics) {
       })),
       known.map((metric) => {
         const best = bestOf(metric, plans.filter((plan) => !plan.violations).map((plan) => plan.metrics?.[metric.key]));
-        return h("tr", {}, h("th", {scope: "row"}, metric.label), plans.map((plan) => {
+        return h("tr", {}, h("th", {scope: "row", title: metric.about}, metric.label), plans.map((plan) => {
           const value = plan.metrics?.[metric.key];
-          const isBest = plans.length > 1 && value === best && !plan.violations;
+          const isBest = varies(metric, plans) && value === best && !plan.violations;
           return h("td", {class: `figure${isBest ? " best" : ""}`}, value === undefined ? "–" : metricText(metric, value), isBest ? [h("span", {"aria-hidden": "true"}, " ★"), h("span", {class: "unseen"}, " best")] : null);
         }));
       }))));
+}
+
+/** Whether plans differ in a metric by more than rounding. */
+function varies(metric, plans) {
+  const values = plans.map((plan) => plan.metrics?.[metric.key]).filter(Number.isFinite);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return values.length > 1 && high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high));
 }
 
 function axisChoice(metrics, plans, changed) {
@@ -129,7 +136,7 @@ function axisChoice(metrics, plans, changed) {
   };
   const across = make("Across", known.find((metric) => metric.key === "response_time_ms") ?? known[0]);
   const preferred = ["cost_per_hour", "availability", "network_usage_bytes", "traffic_bytes_per_s", "nodes_used"];
-  const differs = (key) => new Set(plans.map((plan) => plan.metrics?.[key])).size > 1;
+  const differs = (key) => varies({key}, plans);
   const up = make("Up", known.find((metric) => metric.key === preferred.find((key) => differs(key) && known.some((one) => one.key === key))) ?? known[1] ?? known[0]);
   const find = (select) => metrics.find((metric) => metric.key === select.value);
   return {element: h("div", {class: "row"}, across.element, up.element), value: () => [find(across.select), find(up.select)]};

@@ -12,6 +12,8 @@ import {textEditor} from "./text-editor.js";
 import {storeProblem} from "./upload.js";
 
 const PAUSE = 350;
+/** Ways out that the message alone doesn't tell a newcomer. */
+const HINTS = {format: " Write “format: berth/v1” as the first line."};
 
 export async function editView({main, id, current}) {
   const state = h("span", {class: "quiet fine", role: "status"});
@@ -73,7 +75,7 @@ export async function editView({main, id, current}) {
     fill(list, mistakes.length
       ? [h("h2", {}, counted(mistakes.length, "mistake")),
         h("ul", {class: "mistakes"}, mistakes.map((one) => h("li", {}, h("button", {type: "button", onclick: () => editor.jump(one.line ?? 1, one.column ?? 1)},
-          h("strong", {}, one.line ? `Line ${one.line}` : "The file"), one.path ? h("code", {}, one.path) : null, one.path ? ": " : "", one.message))))]
+          h("strong", {}, one.line ? `Line ${one.line}` : "The file"), one.path ? h("code", {}, one.path) : null, one.path ? ": " : "", one.message, HINTS[one.path] ? h("span", {class: "hint"}, HINTS[one.path]) : null))))]
       : [h("h2", {}, "No mistakes"), h("p", {class: "quiet fine"}, "It can be solved as it is."),
         h("a", {class: "button", href: address("problems", id, "solve")}, "Find a plan")]);
     if (mistakes.length) announce(`${counted(mistakes.length, "mistake")}; the first: ${mistakes[0].path} ${mistakes[0].message}`);

@@ -71,9 +71,9 @@ export async function jobView({main, job: id, current}) {
       h("span", {class: "quiet"}, job.position ? `number ${job.position} in the queue` : `${job.policy}, ${metric?.maximise ? "maximises" : "minimises"} ${goalText(goal, metrics)}`),
       job.stage ? h("span", {class: "quiet"}, `· ${job.stage}`) : null);
     fill(tiles, tile("Best plan so far", objectiveText(goal, metrics, job.objective)),
-      tile("The best possible is no better than", job.bound === null || job.bound === undefined ? "not known" : text(job.bound)),
+      tile("Proved: no plan is better than", job.bound === null || job.bound === undefined ? "not known" : text(job.bound)),
       tile("Gap", job.gap === null || job.gap === undefined ? "not known" : percent(job.gap)),
-      tile("Time", `${duration(elapsed())} of ${duration(job.request?.time_limit ?? 60)}`));
+      tile("Time", `${duration(elapsed())} (limit ${duration(job.request?.time_limit ?? 60)})`));
     cancel.hidden = OVER.has(job.state);
     cancel.disabled = job.state === "cancelling";
     fill(chart, points.length
@@ -81,7 +81,8 @@ export async function jobView({main, job: id, current}) {
         title: metric ? `${metric.label}` : "objective (weighted sum)", xTitle: "seconds", steps: true,
         xText: (value) => plain(value), yText: text, xRange: [0, Math.max(0.05, elapsed(), ...points.map((point) => point.seconds))],
         series: [{name: "best plan so far", points: points.map((point) => ({x: point.seconds, y: point.objective}))},
-          {name: "proved bound", points: points.map((point) => ({x: point.seconds, y: point.bound}))}],
+          {name: "proved bound", points: points.map((point) => ({x: point.seconds, y: point.bound}))}]
+          .filter((one) => one.points.some((point) => Number.isFinite(point.y))),
       })
       : h("div", {class: "waiting"}, OVER.has(job.state) ? "It was over before there was anything to draw." : [h("span", {class: "spinner", "aria-hidden": "true"}), job.state === "waiting" ? "Waiting for its turn…" : "Looking for a first plan…"]));
   }

@@ -51,7 +51,7 @@ export async function planView({main, id, plan: planId, current}) {
 export function metricTiles(metrics, values, goal, deltas = {}) {
   const known = metrics.filter((metric) => values[metric.key] !== undefined);
   const first = known.filter((metric) => goal?.[metric.name]);
-  return h("dl", {class: "tiles"}, [...first, ...known.filter((metric) => !first.includes(metric))].map((metric) => h("div", {class: "tile"},
+  return h("dl", {class: "tiles"}, [...first, ...known.filter((metric) => !first.includes(metric))].map((metric) => h("div", {class: "tile", title: metric.about},
     h("dt", {}, metric.label, goal?.[metric.name] ? " ◎" : ""), h("dd", {}, metricText(metric, values[metric.key]), deltas[metric.key] ?? null))));
 }
 

@@ -17,7 +17,7 @@ export function weightSliders(metrics, own) {
       output.textContent = plain(Number(input.value));
       output.classList.toggle("off", Number(input.value) === 0);
     };
-    const label = h("label", {for: id}, `${metric.label}${metric.maximise ? " (more is better)" : ""}`);
+    const label = h("label", {for: id, title: metric.about}, `${metric.label}${metric.maximise ? " (more is better)" : ""}`);
     say();
     sliders.set(metric.name, {input, say});
     return [label, input, output];

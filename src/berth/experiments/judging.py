@@ -44,6 +44,19 @@ def within(ours: float, paper: float, share: float) -> bool:
     return abs(ours - paper) <= share * abs(paper)
 
 
+def same_effect(ours: float, paper: float) -> bool:
+    """Whether an effect is neither less than half of the paper's nor more than twice as large.
+
+    Beside a tolerance: 1.05 is within 10 % of 1.02, but its distance from 1, which is the claim, isn't.
+    """
+    return 0.5 * abs(paper) <= np.sign(paper) * ours <= 2.0 * abs(paper)
+
+
+def close_ratio(ours: float, paper: float, share: float) -> bool:
+    """Whether a ratio is within a share of the paper's, and as far from 1 but for a factor of two."""
+    return within(ours, paper, share) and same_effect(ours - 1.0, paper - 1.0)
+
+
 def verdict(close: bool, ordered: bool) -> Verdict:
     """Reproduced if the value is close and in the right order; else what is left of it."""
     if not ordered:

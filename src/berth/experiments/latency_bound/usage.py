@@ -35,6 +35,12 @@ WHY_RANDOM = (
     "hosts and rates, which would tell why not there, are not published"
 )
 
+WHY_NEAREST = (
+    " Both take hosts near the place of least usage, and with present loads CkNN leaves out few of "
+    "these: its "
+    "condition is necessary only (E2.7), and work of seconds outweighs delays"
+)
+
 
 class Usage:
     """The deployments of X2.1, looked at several times on the way."""
@@ -75,7 +81,7 @@ class Usage:
                     order_verdict(difference.tolist()),
                     "rule: the mean difference over draws is above 0 by more than two standard errors, with "
                     "present "
-                    f"loads; {where}.{WHY_RANDOM if lower == 'krand' else ''}",
+                    f"loads; {where}.{_why(lower, difference)}",
                 )
             )
         return claims
@@ -92,6 +98,13 @@ class Usage:
             f"{table['draw'].nunique()} draws of 200 hosts, with standard errors; "
             f"{ABOUT[papers_network(setting.data)]}. {failures(table)}."
         )
+
+
+def _why(lower: str, difference: pd.Series[float]) -> str:
+    """What is known about an order that doesn't hold."""
+    if mean_of(difference).surely_positive:
+        return ""
+    return {"krand": WHY_RANDOM, "knn": WHY_NEAREST}.get(lower, "")
 
 
 def over_time(table: pd.DataFrame, values: str) -> dict[float, pd.DataFrame]:

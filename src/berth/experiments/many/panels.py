@@ -15,6 +15,7 @@ from berth.policies.many.strategies import STRATEGIES
 
 PAPERS_NUMBERS = {CARD_LEFT: 3, FASTEST_LEFT: 4, CARD: 2, FASTEST: 1}
 """Strategies in the order of the rows, best first as in the paper, and the numbers they have there."""
+NOTHING = "no heuristic finds a plan"
 STYLES = (
     ("#888888", "x"),
     ("#c77dbb", "+"),
@@ -46,13 +47,15 @@ def draw_curves(
             _curves(axes, outcome.values, table[:, :, reuse, strategy])
             if row == 0:
                 axes.set_title(title, fontsize=10)
-            if row == len(STRATEGIES) - 1 and column == 1:
-                axes.set_xlabel(axis)
-            if column == 0:
-                axes.set_ylabel(f"{STRATEGIES[strategy]}\n(strategy {number})\nshare of forests", fontsize=8)
-            elif column == 1:
-                axes.set_ylabel("least cost / cost", fontsize=8)
-                axes.set_ylim(0.0, max(0.05, 1.1 * table[:, :, reuse, strategy].mean(axis=1).max()))
+            if row == len(STRATEGIES) - 1:
+                axes.set_xlabel(axis, fontsize=9)
+            share = f"{STRATEGIES[strategy]}\n(strategy {number})\nshare of forests"
+            axes.set_ylabel((share, "least cost / cost", "share of forests")[column], fontsize=8)
+            highest = table[:, :, reuse, strategy].mean(axis=1).max()
+            if column == 1:
+                axes.set_ylim(0.0, max(0.05, 1.1 * highest))
+            if not highest:
+                axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center", fontsize=9)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(
         handles, labels, loc="outside upper center", ncols=len(HEURISTICS), fontsize=9, frameon=False

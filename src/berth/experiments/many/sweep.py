@@ -145,9 +145,11 @@ class Sweep:
         draw_curves(figure, outcome, self.axis, parts, self.usual_value)
         runs = outcome.found.shape[1]
         return (
-            f"{self.title}: plans found and relative performance (the least speed enrolled by any way over "
-            "the way's own; 0 without a plan) of six heuristics, a row for each way to choose a new "
-            f"processor. {runs} random forests for each value, on synthetic processors; bands are one "
-            "standard error wide on either side; a heuristic that is stuck counts as "
-            "no plan."
+            f"Plans found and relative performance of six heuristics against: {self.axis}. A row for each "
+            "strategy, the way to choose a new processor. Relative performance: the least speed enrolled by "
+            "any heuristic with any strategy over the own one, 0 without a plan; its axes end at the highest "
+            f"mean. {runs} random forests for each value, on synthetic processors; bands are one standard "
+            "error wide on either side; a heuristic that is stuck counts as no plan. Without reuse "
+            "Random and "
+            "RandomNoReuse are the same."
         )

@@ -40,7 +40,9 @@ def draw_comparison(table: pd.DataFrame, figure: Figure) -> str:
         f"Means and standard errors over {repeats} repeats, each a random request on synthetic servers; "
         f"{failures(table, AS_USUAL)}. Right of the dotted line: parts and readings that the paper doesn't "
         f"show, on the Fat-Tree. {', '.join(MIPS)} are MIPS with its errata repaired and without local "
-        "steps; 'polished' has these, too. B: best fit."
+        "steps; 'polished' has these, too. F, T, R: the packing of FFD, T-Heron and R-Heron; B: best fit "
+        "in the "
+        "second stage."
     )
 
 

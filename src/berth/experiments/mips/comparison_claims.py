@@ -8,7 +8,7 @@ import pandas as pd
 
 from berth.experiments.experiment import Claim
 from berth.experiments.judging import mean_of, verdict
-from berth.experiments.mips.judging import POINTS, percent, reduction
+from berth.experiments.mips.judging import POINTS, close_points, percent, reduction
 from berth.experiments.mips.requests import FAT_TREE, TOPOLOGIES
 from berth.experiments.mips.schemes import (
     AS_USUAL,
@@ -73,8 +73,8 @@ def _lower_cost(table: pd.DataFrame, here: pd.DataFrame, scheme: str, paper: flo
         f"The first stage of M/M (traffic) costs {paper:g} % less than that of {scheme}",
         f"{paper:g} %",
         f"{percent(ours)} over {ours.draws} repeats{more}",
-        verdict(abs(ours.value - paper) <= POINTS, ours.surely_positive),
-        f"Rule: within {POINTS:g} percentage points; the order: lower beyond chance. "
+        verdict(close_points(ours.value, paper), ours.surely_positive),
+        f"Rule: within {POINTS:g} percentage points and a factor of two; the order: lower beyond chance. "
         + _elsewhere(table, "cost", MM_TRAFFIC, scheme),
     )
 
@@ -137,8 +137,8 @@ def _traffic_and_containers(table: pd.DataFrame, here: pd.DataFrame) -> Iterator
             f"M/M (util.) has 6 % less traffic than {scheme}",
             f"{LESS_TRAFFIC:g} %",
             f"{percent(less)} over {less.draws} repeats",
-            verdict(abs(less.value - LESS_TRAFFIC) <= POINTS, less.surely_positive),
-            f"Rule: within {POINTS:g} percentage points; the order: less beyond chance. "
+            verdict(close_points(less.value, LESS_TRAFFIC), less.surely_positive),
+            f"Rule: within {POINTS:g} percentage points and a factor of two; the order: less beyond chance. "
             + _elsewhere(table, "traffic", MM_UTIL, scheme),
         )
     price = mean_of(containers[MM_TRAFFIC] - containers[MM_UTIL])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from berth.experiments.judging import Mean, mean_of
+from berth.experiments.judging import Mean, mean_of, same_effect
 
 POINTS = 3.0
 """How many percentage points a reduction may differ from the paper's: its traffic is not published, and
@@ -18,6 +18,11 @@ def reduction(lower: ArrayLike, higher: ArrayLike) -> Mean:
     ratio = below.mean() / above.mean()
     error = mean_of((below - ratio * above) / above.mean()).error
     return Mean(100.0 * (1.0 - ratio), 100.0 * error, len(below))
+
+
+def close_points(ours: float, paper: float) -> bool:
+    """Whether a reduction is within the percentage points of the paper's, and of its size."""
+    return abs(ours - paper) <= POINTS and same_effect(ours, paper)
 
 
 def percent(value: Mean) -> str:

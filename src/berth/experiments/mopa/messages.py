@@ -113,8 +113,7 @@ def _claims(table: pd.DataFrame, change: str, where: str) -> Iterable[Claim]:
             f"{found.min():.0f} to {found.max():.0f} ({middle}), {len(found)} graphs",
             verdict(within(found.max(), high, 0.25) and within(found.min(), low, 0.25), ordered),
             f"rule: both ends within 25 %; the order: MOPA's mean is lower; {base}. The ends depend on when "
-            "an "
-            "algorithm calls itself at rest, which the paper does not say",
+            "an algorithm calls itself at rest, which the paper does not say",
         )
     by_draw = pairs.groupby(level="draw").sum()
     share = mean_of(by_draw["MOPA"] / by_draw["SBON"])
@@ -123,8 +122,10 @@ def _claims(table: pd.DataFrame, change: str, where: str) -> Iterable[Claim]:
         "3.25 %",
         f"{100 * share.value:.2f} ± {100 * share.error:.2f} % over {share.draws} draws of nodes; means "
         f"{pairs['MOPA'].mean():.1f} and {pairs['SBON'].mean():.1f}",
-        verdict(within(share.value, PAPER_SHARE, 0.25), share.value < 1.0),
-        f"rule: within 25 % of it; the order: below 100 %; {base}",
+        verdict(within(share.value, PAPER_SHARE, 0.1), share.value < 1.0),
+        f"rule: within 10 % of it; the order: below 100 %; {base}. The paper says neither when an "
+        "algorithm is at "
+        "rest nor what a message is, and no reading has its messages and its migrations both (E3.10)",
     )
 
 

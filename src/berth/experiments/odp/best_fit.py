@@ -116,7 +116,8 @@ class BestFit:
             else f"the first of {len(first)} draws; in none it goes as in the paper"
         )
         return (
-            f"Draw {chosen}: {why}. Eight nodes, simulated tuple by tuple. Full line: S-ODP's second step, "
+            f"Draw {chosen}: {why}. Eight nodes, simulated tuple by tuple. Vertical lines: full: S-ODP's "
+            "second step, "
             "and T-Storm's first round; dash-dotted: T-Storm's reassignments."
         )
 

@@ -8,12 +8,17 @@ import numpy as np
 import pandas as pd
 
 from berth.experiments.experiment import Claim, Verdict
-from berth.experiments.judging import SURE, mean_of, verdict, within
+from berth.experiments.judging import SURE, close_ratio, mean_of, verdict, within
 
 CLOSE, CLOSE_COUNT = 0.1, 0.2
 """A count of the paper's single run is not known better than by a fifth."""
 OFTEN, SOMETIMES = 0.5, 0.1
 """Shares of draws in which what the paper's single run shows must be seen."""
+RATIO_RULE = (
+    f"rule: mean within {CLOSE:.0%}, and its distance from 1 within a factor of two; the order: above 1 "
+    "by more "
+    "than two standard errors"
+)
 SAME = 1.001
 """Ratios up to this are equal but for rounding."""
 
@@ -79,8 +84,8 @@ def ratio_claim(text: str, paper: float, found: pd.Series[float], unit: str, rea
         text,
         f"{paper:g} {unit}",
         f"{mean.text()} {unit}, quartiles {_quartiles(known)}, {len(known)} of {len(found)} draws",
-        verdict(within(mean.value, paper, CLOSE), mean.value - 1.0 > SURE * mean.error),
-        f"rule: mean within {CLOSE:.0%}; the order: above 1 by more than two standard errors. {reason}",
+        verdict(close_ratio(mean.value, paper, CLOSE), mean.value - 1.0 > SURE * mean.error),
+        f"{RATIO_RULE}. {reason}",
     )
 
 
@@ -106,7 +111,8 @@ def share_claim(text: str, paper: str, found: pd.Series[bool], reason: str) -> C
         paper,
         f"in {int(found.sum())} of {len(found)} draws",
         verdict(share >= OFTEN, share >= SOMETIMES),
-        f"rule: in at least half of the draws; ordering only: in a tenth. {reason}",
+        "rule: in at least half of the draws; ordering only: in a tenth, so that it happens but is not "
+        f"the rule. {reason}",
     )
 
 

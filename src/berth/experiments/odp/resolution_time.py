@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from pyspark.sql.types import BooleanType, DoubleType, IntegerType, StringType, StructField, StructType
 
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
@@ -64,6 +63,7 @@ class ResolutionTime:
             StructField("nodes", IntegerType()),
             StructField("capacity", IntegerType()),
             StructField("draw", IntegerType()),
+            StructField("place_variables", IntegerType()),
             StructField("variables", IntegerType()),
             StructField("seconds", DoubleType()),
             StructField("proved", BooleanType()),
@@ -96,10 +96,12 @@ class ResolutionTime:
                 setting, about["kind"], about["operators"], about["nodes"], about["capacity"], draw
             )
             found = (by_berth if about["solver"] == OURS else by_program)(problem)
+            program = PaperProgram(problem)
             yield {
                 **about,
                 "draw": draw,
-                "variables": PaperProgram(problem).stream_variables,
+                "place_variables": program.place_variables,
+                "variables": program.stream_variables,
                 "seconds": found.seconds,
                 "proved": found.proved,
                 "response_time_ms": found.value,
@@ -118,7 +120,6 @@ class ResolutionTime:
                 _curves(axes, table[(table["solver"] == solver) & (table["axis"] == axis)], axis)
             panels[0].set_ylabel(f"{solver}\nprocessor time (s)")
         grid[0][0].legend()
-        figure.tight_layout()
         late = table[~table["proved"]]
         return (
             "Processor time to the proved optimum of the response time; medians, and from the least to the "
@@ -154,7 +155,7 @@ def _curves(axes: Axes, table: pd.DataFrame, axis: str) -> None:
         axes.plot(middle.index, middle, color=colour, marker="o", markersize=4, label=kind)
         axes.fill_between(middle.index, times.min(), times.max(), color=colour, alpha=0.2, linewidth=0)
     axes.set_yscale("log")
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.set_xticks(sorted(table[axis].unique()))
     axes.set_xlabel({"capacity": "capacity of a node (operators)"}.get(axis, f"number of {axis}"))
 
 

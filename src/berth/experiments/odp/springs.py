@@ -130,7 +130,8 @@ class Springs:
         )
         return (
             f"The draw with the median number of reassignments ({counts[chosen]}; draw {chosen} of "
-            f"{len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Full line: S-ODP's "
+            f"{len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Vertical lines: "
+            "full: S-ODP's "
             "second step; dash-dotted: SBON's reassignments, which stop what moves for 5 s (peaks of "
             "latency; its axis is logarithmic). Elastic energy is by the true delays and the rates of each "
             "window."

@@ -16,7 +16,7 @@ import {picturePanel} from "../picture/panel.js";
 import {sceneOf} from "../picture/scene.js";
 import {nameOf, problemPage} from "./frame.js";
 
-const PAUSE = 60;
+const PAUSE = 30;
 
 export async function changeView({main, id, plan: planId, current}) {
   const undoButton = h("button", {type: "button", onclick: () => undo()}, "Undo");
@@ -147,25 +147,37 @@ export async function changeView({main, id, plan: planId, current}) {
     if (past.length) announce([...said, now.violations.length ? `breaks ${now.violations.length}` : "breaks nothing"].join("; "));
   }
 
+  /** Made once: a hundred lists of a hundred nodes take longer than all the rest. */
+  const rows = new Map(Object.keys(first.assignment).map((instance) => [instance, row(instance)]));
+
   function showList() {
-    const focused = document.activeElement?.dataset?.instance;
-    fill(list, h("table", {}, h("thead", {}, h("tr", {}, ["Operator", "Node", "Before"].map((text) => h("th", {scope: "col"}, text)))),
-      h("tbody", {}, Object.keys(first.assignment).map((instance) => row(instance)))));
-    if (focused) list.querySelector(`select[data-instance="${CSS.escape(focused)}"]`)?.focus();
+    for (const one of rows.values()) one.show();
   }
 
   function row(instance) {
     const before = first.assignment[instance];
-    const node = scene.nodeByName.get(assignment[instance]);
     const open = [...allowed([instance])].map((index) => scene.nodes[index]);
-    const select = h("select", {"aria-label": `Node of ${instance}`, "data-instance": instance, disabled: open.length < 2 && open[0] === node,
-      onchange: () => move([instance], scene.nodeByName.get(select.value))},
-    open.map((one) => h("option", {value: one.name}, one.name)), open.includes(node) || !node ? null : h("option", {value: node.name}, node.name));
-    select.value = assignment[instance];
-    return h("tr", {class: assignment[instance] === before ? "" : "chosen"},
+    const select = h("select", {"aria-label": `Node of ${instance}`, "data-instance": instance,
+      onchange: () => move([instance], scene.nodeByName.get(select.value))}, open.map((one) => h("option", {value: one.name}, one.name)));
+    const [colour, was] = [h("span", {}), h("td", {})];
+    const element = h("tr", {},
       h("th", {scope: "row", class: open.length > 1 ? "handle" : "", onpointerdown: (event) => grab([instance], instance, event)}, open.length > 1 ? h("span", {"aria-hidden": "true"}, "⠿ ") : "", instance),
-      h("td", {}, h("span", {class: "row"}, node ? swatch(node.colour) : null, select)),
-      h("td", {}, assignment[instance] === before ? "" : `was ${before}`));
+      h("td", {}, h("span", {class: "row"}, colour, select)), was);
+    let shown = null;
+    const show = () => {
+      const name = assignment[instance];
+      if (name === shown) return;
+      shown = name;
+      const node = scene.nodeByName.get(name);
+      // where it is now may be a node that it may not be on
+      if (node && ![...select.options].some((option) => option.value === name)) select.append(h("option", {value: name}, name));
+      select.value = name;
+      select.disabled = open.length < 2 && open[0] === node;
+      fill(colour, node ? swatch(node.colour) : null);
+      element.className = name === before ? "" : "chosen";
+      was.textContent = name === before ? "" : `was ${before}`;
+    };
+    return {element, show};
   }
 
   async function save() {
@@ -183,6 +195,8 @@ export async function changeView({main, id, plan: planId, current}) {
     }
   }
 
+  fill(list, h("table", {}, h("thead", {}, h("tr", {}, ["Operator", "Node", "Before"].map((text) => h("th", {scope: "col"}, text)))),
+    h("tbody", {}, [...rows.values()].map((one) => one.element))));
   undoButton.disabled = saveButton.disabled = true;
   sayHint();
   showFigures();

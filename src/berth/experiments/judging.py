@@ -49,7 +49,8 @@ def same_effect(ours: float, paper: float) -> bool:
 
     Beside a tolerance: 1.05 is within 10 % of 1.02, but its distance from 1, which is the claim, isn't.
     """
-    return 0.5 * abs(paper) <= np.sign(paper) * ours <= 2.0 * abs(paper)
+    towards = ours if paper >= 0.0 else -ours
+    return 0.5 * abs(paper) <= towards <= 2.0 * abs(paper)
 
 
 def close_ratio(ours: float, paper: float, share: float) -> bool:

@@ -1,7 +1,7 @@
 """Why claims of paper 004 come out otherwise here, in words for the report."""
 
 LIGHT = (
-    "By the paper's own numbers all applications together need less than a tenth of the speed of 30 "
+    "By the paper's own numbers all applications together need about a tenth of the speed of 30 "
     "processors: strategies that don't block gather everything on few of them, so that even random "
     "heuristics and those without reuse find plans."
 )

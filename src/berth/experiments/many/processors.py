@@ -134,6 +134,19 @@ WITH_REUSE = (
         ),
         "solid; read as a performance of no more than 0.1 below the best pair's",
     ),
+    Question(
+        "A random approach is not feasible (section 6.2.6)",
+        Between(
+            plans(H2), 0.0, 0.5, direction=More(plans(GOOD), plans(H2)), in_words="fewer plans than the three"
+        ),
+        "not feasible; read as plans in at most half of the runs, with every strategy",
+        LIGHT,
+    ),
+    Question(
+        "From below, only BottomUpBFS is competitive: it performs better than BottomUpDFS (section 6.2.6)",
+        More(quality(H5), quality(H6)),
+        cause=CLOSE,
+    ),
 )
 
 WITHOUT_REUSE = (

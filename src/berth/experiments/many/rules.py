@@ -9,6 +9,7 @@ import numpy as np
 
 from berth.experiments.experiment import Claim, Verdict
 from berth.experiments.judging import mean_of, verdict
+from berth.experiments.many.causes import CLOSE, UNKNOWN
 from berth.experiments.many.measures import Measure, less
 from berth.experiments.many.outcome import Outcome
 from berth.policies.many.strategies import STRATEGIES
@@ -34,7 +35,7 @@ class Judged:
     ours: str
     verdict: Verdict
     rule: str
-    difference: float = 0.0
+    difference: float | None = None
 
 
 Rule = Callable[[Outcome], Judged]
@@ -59,15 +60,22 @@ class Question:
     def asked(self, outcome: Outcome) -> Claim:
         """The claim with its verdict."""
         said = self.rule(outcome)
-        told = self.cause and said.verdict is not Verdict.REPRODUCED
+        why = "" if said.verdict is Verdict.REPRODUCED else f" {self._why(said)}"
         runs = outcome.found.shape[1]
         return Claim(
             self.text,
             self.paper,
             f"{said.ours} ({runs} forests for each value)",
             said.verdict,
-            f"Rule: {said.rule}." + (f" {self.cause}" if told else ""),
+            f"Rule: {said.rule}.{why}",
         )
+
+    def _why(self, said: Judged) -> str:
+        """The cause that was named; of an order without one, whether the two are close at all."""
+        if self.cause not in ("", CLOSE):
+            return self.cause
+        close = said.difference is not None and abs(said.difference) < SLIGHT
+        return CLOSE if close else UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -90,11 +98,16 @@ class More:
                 strategies, first.mean(axis=0), second.mean(axis=0), strict=True
             )
         )
-        each = ", and behind with no strategy by more than one run of 50" if len(strategies) > 1 else ""
+        each = (
+            " on the whole, and behind with no strategy by more than one run of 50; the order: only the "
+            "former"
+            if len(strategies) > 1
+            else ""
+        )
         return Judged(
             f"{values}; difference {100 * whole.value:+.1f} ± {100 * whole.error:.1f} points",
-            verdict(whole.surely_positive and bool(nowhere_behind), whole.value > 0),
-            f"above by more than two standard errors{each}; the order: above on the whole",
+            verdict(bool(nowhere_behind), whole.surely_positive),
+            f"above by more than two standard errors{each}",
             whole.value,
         )
 
@@ -127,7 +140,7 @@ class Between:
         if self.direction is None:
             return Judged(values, verdict(inside, inside), rule)
         towards = self.direction(outcome)
-        clear = towards.verdict is Verdict.REPRODUCED and towards.difference >= SLIGHT
+        clear = towards.verdict is Verdict.REPRODUCED and (towards.difference or 0.0) >= SLIGHT
         return Judged(
             f"{values}; {self.in_words}: {towards.ours}",
             verdict(inside, inside or clear),

@@ -42,9 +42,9 @@ def exploration_claims(table: pd.DataFrame, form: str) -> Iterator[Claim]:
             f"{whole.value:+.2f} ± {whole.error:.2f} for all three; "
             + ", ".join(f"{NAMES[name]} {gap.mean():+.2f}" for name, gap in gaps.items())
             + f"; {whole.draws} requests",
-            verdict(whole.surely_positive, whole.value > 0),
+            verdict(whole.surely_positive, whole.surely_positive),
             "Rule: the standard deviation among searches of the same request, in % of their mean, is higher "
-            "beyond chance; the order: higher. Where searches all find the best map, nothing varies",
+            "beyond chance (two standard errors). Where searches all find the best map, nothing varies",
         )
 
 

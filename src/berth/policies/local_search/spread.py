@@ -17,7 +17,7 @@ from berth.policies.local_search.fields import (
     POSITION,
     USES_TIME,
 )
-from berth.policies.local_search.inner import inner
+from berth.policies.local_search.inner import inner, woven
 from berth.policies.local_search.state import (
     AFTER,
     DIRTY,
@@ -45,7 +45,7 @@ from berth.policies.local_search.times import (
 )
 
 
-@inner
+@woven
 def mark(state: State, position: int) -> int:
     """Note that an instance must be looked at; 0: it was noted before."""
     own = state.ints

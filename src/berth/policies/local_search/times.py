@@ -28,7 +28,7 @@ from berth.policies.local_search.fields import (
     SLOWNESS,
     WORK,
 )
-from berth.policies.local_search.inner import inner
+from berth.policies.local_search.inner import inner, woven
 from berth.policies.local_search.state import (
     BROKEN,
     DONE,
@@ -62,7 +62,7 @@ def hop(case: Case, state: State, sender: int, receiver: int) -> float:
     return 0.0 if np.isnan(ms) else ms
 
 
-@inner
+@woven
 def passage(case: Case, state: State, loaded: bool, sender: int, receiver: int, size: int) -> float:
     """How long a data unit is on its way; `size` is where its bytes stand."""
     ints, reals = case.ints, case.reals
@@ -78,7 +78,7 @@ def passage(case: Case, state: State, loaded: bool, sender: int, receiver: int, 
     return ms
 
 
-@inner
+@woven
 def work_of(case: Case, state: State, loaded: bool, instance: int) -> float:
     """How long a data unit takes on the instance's node."""
     ints, reals = case.ints, case.reals

@@ -60,6 +60,9 @@ def figure_nine(seeds: int = 10) -> None:
         for operators, nodes, capacity in sizes:
             name = f"{kind}, {operators} x {nodes}, {capacity}"
             report(name, [paper_instance(kind, operators, nodes, seed, capacity) for seed in range(seeds)])
+    for operators, slack in TIGHT:
+        name = f"fat, {operators} x 20, room x {slack}"
+        report(name, [tight_instance(operators, 20, seed, slack) for seed in range(seeds)])
     for kind, operators, nodes in UNEVEN:
         name = f"{kind}, {operators} x {nodes}, all different"
         report(name, [uneven_instance(kind, operators, nodes, seed) for seed in range(seeds)])
@@ -72,6 +75,25 @@ UNEVEN = (
     ("sequential", 20, 100),
     ("fat", 20, 20),
 )
+
+
+TIGHT = ((20, 1.02), (20, 1.1), (20, 1.3), (50, 1.1), (50, 1.3))
+
+
+def tight_instance(operators: int, nodes: int, seed: int, slack: float) -> Problem:
+    """A fan where everything fits on a third of the nodes, just so; the others are slow."""
+    problem = uneven_instance("fat", operators, nodes, seed)
+    application, useful = problem.applications[0], nodes // 3
+    machines = list(problem.network.nodes)
+    for name in ("cpu", "memory"):
+        needed = sum(item.demand[name] for item in application.operators)
+        there = sum(node.capacity[name] for node in machines[:useful])
+        for k, node in enumerate(machines):
+            machines[k] = replace(
+                node, capacity={**node.capacity, name: node.capacity[name] * slack * needed / there}
+            )
+    machines[useful:] = [replace(node, speed=node.speed / 5) for node in machines[useful:]]
+    return replace(problem, network=replace(problem.network, nodes=tuple(machines)))
 
 
 def uneven_instance(kind: str, operators: int, nodes: int, seed: int) -> Problem:

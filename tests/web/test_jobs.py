@@ -83,6 +83,16 @@ def test_what_is_asked_for_instead(client: TestClient) -> None:
     assert moved["objective"] == 0.0
 
 
+def test_a_policy_with_a_goal_of_its_own(client: TestClient) -> None:
+    """The objective is told with what it counts, not with what was asked for."""
+    identity = submitted(client, policy="mopa")
+    assert client.get(f"{API}/jobs/{identity}").json()["goal"] == {"response_time": 1.0}
+    job = over(client, identity)
+    plan = client.get(f"{API}/plans/{job['plan']}").json()
+    assert job["goal"] == plan["goal"] != {"response_time": 1.0}
+    assert job["objective"] == plan["objective"]
+
+
 @pytest.mark.parametrize(
     ("request_", "path"),
     [
@@ -222,8 +232,9 @@ def test_after_a_restart(settings: Settings) -> None:
         assert client.get(f"{API}/jobs/20200101-000002-00000c").status_code == 404
 
 
-def test_the_end_of_the_service(settings: Settings) -> None:
+def test_the_end_of_the_service(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that runs hands in what it has."""
+    monkeypatch.setattr("berth.web.queue.LAST_SECONDS", 60.0)
     with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
         running = submitted(client, policy="naughty", parameters={"what": "slow"})
         next(job for job in states(client, running) if job["objective"] == 3.0)

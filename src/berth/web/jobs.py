@@ -8,7 +8,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +39,8 @@ class Job:
     created: float
     started: float | None = None
     ended: float | None = None
+    goal: Mapping[str, float] = field(default_factory=dict)
+    """What `objective` counts: what was asked for, and at the end what the policy went by."""
     maximise: bool = False
     plan: str | None = None
     """The id of the plan file."""

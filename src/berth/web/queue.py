@@ -112,6 +112,7 @@ class JobQueue:
             policy=policy.about.name,
             request={**request, "kind": "solve", "problem_file": file},
             created=time.time(),
+            goal=dict(problem.objective),
             maximise=Goal(problem.objective).maximise,
             author=author,
         )
@@ -257,6 +258,8 @@ class JobQueue:
             job,
             state="cancelled" if cancelled else "done",
             plan=identity,
+            goal=dict(plan.goal) or job.goal,
+            maximise=Goal(plan.goal).maximise if plan.goal else job.maximise,
             status=plan.status,
             reason=job.reason or plan.reason,
             violations=len(plan.violations),
@@ -294,5 +297,20 @@ class JobQueue:
 
 
 def _differences(before: Job, after: Job) -> dict[str, Any]:
-    names = ("state", "plan", "status", "reason", "violations", "objective", "bound", "gap", "metrics")
-    return {name: getattr(after, name) for name in names if getattr(after, name) != getattr(before, name)}
+    names = (
+        "state",
+        "plan",
+        "goal",
+        "maximise",
+        "status",
+        "reason",
+        "violations",
+        "objective",
+        "bound",
+        "gap",
+    )
+    return {
+        name: getattr(after, name)
+        for name in (*names, "metrics")
+        if getattr(after, name) != getattr(before, name)
+    }

@@ -31,8 +31,14 @@ export function milliseconds(value) {
 export function duration(seconds) {
   if (seconds < 10) return `${rounded(seconds, 2)} s`;
   if (seconds < 120) return `${rounded(seconds, 0)} s`;
-  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  return seconds < 7200 ? twoParts(seconds, 60, "min", "s") : twoParts(seconds / 60, 60, "h", "min");
+}
+
+/** A number of small parts, so many of which are a large one; without the small ones where there are none. */
+function twoParts(count, size, large, small) {
+  const whole = Math.round(count);
+  const rest = whole % size;
+  return `${Math.floor(whole / size)} ${large}${rest ? ` ${rest} ${small}` : ""}`;
 }
 
 /** A share: 60 %, 4.2 %, 99.95 %. */

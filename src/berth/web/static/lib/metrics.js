@@ -25,7 +25,7 @@ export function metricText(metric, value) {
     case "bytes": case "B": return bytes(value);
     case "share": return `${plain(Math.floor(value * 1e4 + 1e-6) / 100)} %`;
     case "": case undefined: return quantity(value);
-    default: return `${quantity(value)} ${metric.unit}`;
+    default: return `${quantity(value)} ${value === 1 ? metric.unit.replace(/s$/, "") : metric.unit}`;
   }
 }
 

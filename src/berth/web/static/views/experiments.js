@@ -54,12 +54,12 @@ function leagueTable(groups) {
   const heads = ["Objective, over the best known", "Within 1 % of it", "Plans", "Plans that break something", "No plan", "Median time"];
   return h("section", {class: "card"}, h("h2", {}, "League table"),
     h("p", {class: "quiet fine"}, "1.00 is the best that any policy found; the best policy comes first. † It minimises something of its own, whatever the problem asks for."),
-    groups.map(({group, problems, standings}) => h("details", {open: true}, h("summary", {}, `${group} (${counted(problems, "problem")})`),
+    groups.map(({group, problems, standings}, index) => h("details", {open: index === 0}, h("summary", {}, `${group} (${counted(problems, "problem")})`),
       h("div", {class: "scroll records", tabindex: "0", role: "region", "aria-label": `League table: ${group}`}, h("table", {},
         h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Policy"), heads.map((text) => h("th", {scope: "col", class: "figure"}, text)))),
         h("tbody", {}, standings.map((item) => h("tr", {}, h("th", {scope: "row"}, item.policy, item.own_goal ? " †" : ""),
           figure(item.objective_over_best === null ? "–" : item.objective_over_best.toFixed(2)), figure(`${item.within_one_percent} of ${item.asked}`), figure(item.plans),
-          figure(item.breaks || "–"), figure(item.no_plan || "–"), figure(item.seconds === null ? "–" : duration(item.seconds))))))))));
+          figure(item.breaks || "–"), figure(item.no_plan || "–"), figure(item.seconds === null ? "–" : item.seconds < 0.005 ? "< 0.01 s" : duration(item.seconds))))))))));
 }
 
 /** The tables that `berth reproduce` wrote; each folded. */

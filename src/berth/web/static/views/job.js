@@ -15,17 +15,14 @@ import {nameOf, page} from "./frame.js";
 export async function jobView({main, job: id, current}) {
   const body = page(main, {title: "Job", crumbs: [["Jobs", "#/jobs"]]});
   fill(body, waiting());
-  let job, metrics, problem;
+  let job, metrics;
   try {
     [job, metrics] = await Promise.all([get(path("jobs", id)), metricList()]);
-    problem = (await get("problems")).find((one) => one.id === job.problem);
   } catch (error) {
     fill(body, failure(error, h("a", {class: "button", href: "#/jobs"}, "All jobs")));
     return undefined;
   }
   if (!current()) return undefined;
-  const goal = job.request?.objective ?? problem?.objective ?? {response_time: 1};
-  const metric = goalMetric(goal, metrics);
   const started = OVER.has(job.state);
   const points = [];
   const line = h("p", {class: "quiet fine", role: "status"});
@@ -66,6 +63,8 @@ export async function jobView({main, job: id, current}) {
   }
 
   function draw() {
+    const {goal} = job;
+    const metric = goalMetric(goal, metrics);
     const text = (value) => (metric ? metricText(metric, value) : plain(value));
     fill(head, tag(jobState(job.state)),
       h("span", {class: "quiet"}, job.position ? `number ${job.position} in the queue` : `${job.policy}, ${metric?.maximise ? "maximises" : "minimises"} ${goalText(goal, metrics)}`),
@@ -91,7 +90,7 @@ export async function jobView({main, job: id, current}) {
     close();
     clearInterval(clock);
     if (job.plan) {
-      const status = planStatus(job, metric?.maximise ?? job.maximise);
+      const status = planStatus(job, job.maximise);
       const link = address("problems", job.problem, "plans", job.plan);
       fill(result, h("div", {class: `notice ${status.kind}`}, h("p", {}, h("strong", {}, `${status.sign} A plan: ${status.text}. `), job.reason ?? ""), h("a", {class: "button primary", href: link}, "See the plan")));
       // Who watched it end sees the plan; who came back later (or by the back button) stays here.

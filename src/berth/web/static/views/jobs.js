@@ -19,11 +19,10 @@ export async function jobsView({main, current}) {
   let before = "";
   async function refresh() {
     try {
-      const [jobs, metrics, problems] = await Promise.all([get("jobs"), metricList(), get("problems")]);
-      const goals = new Map(problems.map((problem) => [problem.id, problem.objective]));
+      const [jobs, metrics] = await Promise.all([get("jobs"), metricList()]);
       if (!current()) return;
       const now = JSON.stringify(jobs.map((job) => [job.id, job.state, job.objective, job.bound, job.position]));
-      if (now !== before) fill(body, jobs.length ? table(jobs, metrics, goals, refresh) : empty());
+      if (now !== before) fill(body, jobs.length ? table(jobs, metrics, refresh) : empty());
       before = now;
       if (jobs.some((job) => !OVER.has(job.state))) timer = setTimeout(refresh, PAUSE);
     } catch (error) {
@@ -38,8 +37,7 @@ function empty() {
   return h("div", {class: "drop"}, h("p", {}, "No jobs yet. A job computes a plan for a problem."), h("a", {class: "button primary", href: "#/problems"}, "Choose a problem"));
 }
 
-function table(jobs, metrics, goals, refresh) {
-  const goalOf = (job) => job.request?.objective ?? goals.get(job.problem);
+function table(jobs, metrics, refresh) {
   const act = (method, route, said) => async () => {
     try {
       await request(method, route);
@@ -51,13 +49,13 @@ function table(jobs, metrics, goals, refresh) {
   };
   return h("div", {class: "scroll card"}, h("table", {},
     h("thead", {}, h("tr", {}, ["Problem", "Policy", "Goal", "State"].map((text) => h("th", {scope: "col"}, text)),
-      ["Best so far", "Gap", "Time"].map((text) => h("th", {scope: "col", class: "figure"}, text)), h("th", {scope: "col"}, "Created"), h("th", {scope: "col"}, h("span", {class: "unseen"}, "Actions")))),
+      ["Best", "Gap", "Time"].map((text) => h("th", {scope: "col", class: "figure"}, text)), h("th", {scope: "col"}, "Created"), h("th", {scope: "col"}, h("span", {class: "unseen"}, "Actions")))),
     h("tbody", {}, jobs.map((job) => h("tr", {},
       h("th", {scope: "row"}, h("a", {href: address("jobs", job.id)}, nameOf(job.problem))),
       h("td", {}, job.policy),
-      h("td", {}, goalOf(job) ? goalText(goalOf(job), metrics) : "–"),
+      h("td", {}, goalText(job.goal, metrics)),
       h("td", {}, tag(jobState(job.state)), job.position ? h("span", {class: "quiet fine"}, ` number ${job.position} in the queue`) : null),
-      h("td", {class: "figure"}, objectiveText(goalOf(job), metrics, job.objective)),
+      h("td", {class: "figure"}, OVER.has(job.state) && job.objective === null ? "–" : objectiveText(job.goal, metrics, job.objective)),
       h("td", {class: "figure"}, job.gap === null || job.gap === undefined ? "–" : percent(job.gap)),
       h("td", {class: "figure"}, job.elapsed === null || job.elapsed === undefined ? "–" : duration(job.elapsed)),
       h("td", {}, moment(job.created)),

@@ -35,7 +35,7 @@ export function whereTable(run, figures, colourOf) {
   const operators = figures?.operators ?? [...nodesOf].map(([operator, nodes]) => ({operator, nodes}));
   if (!operators.length) return h("p", {class: "quiet"}, "Where everything runs is not known yet.");
   const cell = (value, text) => h("td", {class: "figure"}, value === null || value === undefined ? "–" : text(value));
-  return h("section", {class: "card"}, h("h2", {}, "Operators now"), h("div", {class: "scroll"}, h("table", {},
+  return h("section", {class: "card"}, h("h2", {}, run.state === "ended" ? "Operators at the end" : "Operators now"), h("div", {class: "scroll"}, h("table", {},
     h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Operator"), h("th", {scope: "col"}, "On"), ["Rows in", "Busy", "Per row", "State"].map((text) => h("th", {scope: "col", class: "figure"}, text)))),
     h("tbody", {}, operators.map((one) => h("tr", {}, h("th", {scope: "row"}, one.operator),
       h("td", {}, (nodesOf.get(one.operator) ?? one.nodes ?? []).map((node, index) => [index ? ", " : "", swatch(colourOf(node)), " ", node])),

@@ -20,7 +20,7 @@ from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 ROOT = Path(__file__).parents[2]
 FEW = settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

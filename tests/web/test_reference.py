@@ -8,11 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.web.test_serve import ready, serving
+from tests.web.test_serve import serving
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "rest.md").read_text()
@@ -24,17 +25,22 @@ def block(language: str) -> str:
     return str(found)
 
 
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("workspace"), "--port", "0") as (_, found):
+        yield found
+
+
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_with_curl(workspace: Path, tmp_path: Path) -> None:
+def test_with_curl(address: str, tmp_path: Path) -> None:
     """From an example to a plan that is explained, and a change under one's own name."""
-    with serving(workspace, "--port", "0") as (_, address), ready(address):
-        done = subprocess.run(
-            ["bash", "-e", "-u", "-o", "pipefail", "-c", block("sh").replace(USUAL, address)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    done = subprocess.run(
+        ["bash", "-e", "-u", "-o", "pipefail", "-c", block("sh").replace(USUAL, address)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "event: progress" in done.stdout
     assert '"state":"done"' in done.stdout
@@ -47,17 +53,16 @@ def test_with_curl(workspace: Path, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "changed.json").read_text())["name"] == "tag-and-count-at-night"
 
 
-def test_in_python(workspace: Path, tmp_path: Path) -> None:
+def test_in_python(address: str, tmp_path: Path) -> None:
     """Two policies compared, and a mistake that is told."""
-    with serving(workspace, "--port", "0") as (_, address), ready(address):
-        done = subprocess.run(
-            [sys.executable, "-c", block("python").replace(USUAL, address)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, "PYTHONPATH": ""},
-        )
+    done = subprocess.run(
+        [sys.executable, "-c", block("python").replace(USUAL, address)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("done ") == 2
     assert "422" in done.stdout

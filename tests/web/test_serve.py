@@ -17,8 +17,10 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+import typer
 
 import berth
+from berth.cli import serve as command
 from berth.model import BadInput
 from berth.web.serve import read_token
 from tests.web.conftest import API
@@ -107,15 +109,23 @@ def test_killed_and_started_again(workspace: Path) -> None:
         assert client.get(f"{API}/jobs/{identity}").json()["state"] == "broken"
 
 
+def commanded(arguments: list[str]) -> None:
+    """`berth serve` in this process."""
+    app = typer.Typer()
+    command.register(app)
+    app(arguments, standalone_mode=False)
+
+
 def test_a_port_that_is_taken(workspace: Path) -> None:
-    """One line, exit code 2."""
+    """One line that says so."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        with serving(workspace, "--port", port) as (process, line):
-            assert line == f"--port {port}: address already in use on 127.0.0.1; try another, or 0 for any\n"
-            assert process.wait(10) == 2
+        with pytest.raises(BadInput) as refused:
+            commanded(["--workspace", str(workspace), "--port", port])
+    (line,) = refused.value.mistakes
+    assert line == f"--port {port}: address already in use on 127.0.0.1; try another, or 0 for any"
 
 
 @pytest.mark.parametrize(
@@ -132,18 +142,12 @@ def test_a_port_that_is_taken(workspace: Path) -> None:
 )
 def test_nonsense(workspace: Path, tmp_path: Path, arguments: list[str], words: str) -> None:
     """A line that names the option."""
-    from berth.cli import serve as command
-
     token = tmp_path / "token"
     token.write_text("x" * 20)
     token.chmod(0o600)
-    import typer
-
-    app = typer.Typer()
-    command.register(app)
     given = [str(token) if each == "TOKEN" else each for each in arguments]
     with pytest.raises(BadInput) as refused:
-        app(["--workspace", str(workspace), *given], standalone_mode=False)
+        commanded(["--workspace", str(workspace), *given])
     assert words in refused.value.mistakes[0]
 
 

@@ -54,6 +54,7 @@ def test_reports_of_what_is_there(tmp_path: Path) -> None:
     told = run_berth("reproduce", "--quick", "--report-only", "--out", str(tmp_path))
     assert told.returncode == 0
     assert str(tmp_path / "report.html") in told.stderr
+    assert "✓ reproduced, ≈ ordering only, ✗ not reproduced" in told.stdout
     claims = json.loads(
         run_berth("reproduce", "--quick", "--report-only", "--json", "--out", str(tmp_path)).stdout
     )
@@ -83,8 +84,28 @@ def test_failed_runs_are_exit_code_1(tmp_path: Path) -> None:
 def test_what_is_not_whole_is_said(tmp_path: Path) -> None:
     add(Stored(tmp_path), done(Setting(quick=True)))
     told = run_berth("reproduce", "--report-only", "--out", str(tmp_path))
-    assert told.returncode == 0
+    assert told.returncode == 1
     assert "X9.1: not all runs are there" in told.stderr
+
+
+def test_a_report_of_nothing(tmp_path: Path) -> None:
+    told = run_berth("reproduce", "--report-only", "--out", str(tmp_path / "new"))
+    assert told.returncode == 2
+    assert "no runs are in" in told.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_report_shows_the_command_that_a_user_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "measured").mkdir()
+    measured = Setting(quick=True, data=tmp_path / "measured")
+    add(Stored(tmp_path / "reproduction"), done(measured))
+    options = ["--quick", "--data", "measured", "--report-only"]
+    assert run_berth("reproduce", *options).returncode == 0
+    report = (tmp_path / "reproduction" / "report.html").read_text()
+    assert ">berth reproduce X9.1 --quick --data measured</code>" in report
 
 
 class Counted:

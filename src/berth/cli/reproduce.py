@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from berth.experiments.framework.state import State
     from berth.experiments.framework.stored import Stored
 
+OUT = Path("reproduction")
 EPILOG = """Examples:
 
   berth reproduce --list
@@ -38,8 +39,8 @@ EPILOG = """Examples:
   berth reproduce mopa --report-only --out results
 
 The same command again does only what is missing, and tries again what failed. Exit codes: 0 all runs
-succeeded, whatever the verdicts; 1 some failed, or Spark did; 2 bad input; 130 interrupted: what was finished
-is kept.
+succeeded, whatever the verdicts; 1 some failed or are not there, or Spark failed; 2 bad input; 130
+interrupted: what was finished is kept.
 """
 
 
@@ -57,7 +58,7 @@ def reproduce(
     ] = False,
     folder: Annotated[
         Path, typer.Option("--out", help="The folder for tables, figures and report.html.", metavar="DIR")
-    ] = Path("reproduction"),
+    ] = OUT,
     seed: Annotated[int, typer.Option(help="Every random choice follows from it.", metavar="N")] = 0,
     data: Annotated[
         Path | None,
@@ -97,18 +98,21 @@ def reproduce(
         print_experiments(chosen, setting, as_json)
         return
     stored = Stored(folder)
+    if report_only and not stored.journal().experiments:
+        raise BadInput([f"--report-only: no runs are in {folder}; without it they are done"])
     with stored.locked():
         if not report_only:
             _run(stored, chosen, setting, master, configuration or [])
-        shown = _show(stored, setting, report_only, folder)
+        shown = _show(stored, setting, report_only, _options(setting, data, folder))
     names = {item.name for item in chosen}
     ours = [outcome for outcome in shown.outcomes if outcome.experiment.name in names]
     if as_json:
         print_json(_document(ours, setting))
     else:
         print_outcomes(ours)
-    tell_results(ours, sorted(names & set(shown.not_run)), folder)
-    if not all(outcome.whole for outcome in ours):
+    not_run = sorted(names & set(shown.not_run))
+    tell_results(ours, not_run, folder)
+    if not_run or not all(outcome.whole for outcome in ours):
         raise typer.Exit(FAILED)
 
 
@@ -173,25 +177,24 @@ def _run_on_spark(
             Job(session, stored, terms, missing, tally).do()
 
 
-def _show(stored: Stored, setting: Setting, report_only: bool, folder: Path) -> Shown:
+def _show(stored: Stored, setting: Setting, report_only: bool, options: str) -> Shown:
     from berth.experiments.framework.choice import everything
     from berth.experiments.framework.provenance import provenance_of
     from berth.experiments.framework.showing import show
 
     command = shlex.join(["berth", *sys.argv[1:]])
-    provenance = provenance_of(setting, command, _options(setting, folder))
+    provenance = provenance_of(setting, command, options)
     with waiting("judging and drawing") as steps:
         return show(stored, everything(), setting, provenance, any_code=report_only, step=steps)
 
 
-def _options(setting: Setting, folder: Path) -> str:
-    """The options that give the same results again."""
+def _options(setting: Setting, data: Path | None, folder: Path) -> str:
+    """The options that give the same results again, as a user types them."""
     options = ["--quick"] if setting.quick else []
     options += ["--on-spark"] if setting.on_spark else []
-    options += ["--seed", str(setting.seed)]
-    if setting.data is not None:
-        options += ["--data", str(setting.data)]
-    return shlex.join([*options, "--out", str(folder)])
+    options += ["--seed", str(setting.seed)] if setting.seed else []
+    options += ["--data", str(data)] if setting.data is not None else []
+    return shlex.join([*options, *([] if folder == OUT else ["--out", str(folder)])])
 
 
 def _document(outcomes: list[Any], setting: Setting) -> dict[str, Any]:

@@ -42,9 +42,15 @@ def print_experiments(chosen: Sequence[Chosen], setting: Setting, as_json: bool)
             f"{row['quick_runs']:,}",
             f"{row['full_runs']:,}",
             escape(str(row["title"])),
-            escape(str(row["paper"])),
+            escape(_where(str(row["paper"]))),
         )
     out.print(table)
+
+
+def _where(paper: str) -> str:
+    """The paper's number and the place in it: '003, figure 2'."""
+    _, comma, place = paper.rpartition(", ")
+    return f"{paper.split()[0].rstrip(',')}, {place}" if comma else paper
 
 
 def tell_kept(states: Sequence[State]) -> None:
@@ -69,11 +75,16 @@ def tell_kept(states: Sequence[State]) -> None:
 def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     """The verdicts, counted, for each experiment."""
     from berth.experiments.experiment import Verdict
+    from berth.experiments.framework.parts import SIGNS
 
+    if not outcomes:
+        return
     verdicts = list(Verdict)
-    columns = ("experiment", *(verdict.value for verdict in verdicts), "runs", "failed", "work", "title")
+    columns = ("experiment", *(SIGNS[verdict] for verdict in verdicts), "runs", "failed", "work", "title")
     table = plain_table(*columns, right=tuple(range(1, 7)))
-    table.columns[-1].no_wrap, table.columns[-1].overflow = True, "ellipsis"
+    for column in table.columns:
+        column.no_wrap = True
+    table.columns[-1].overflow = "ellipsis"
     for outcome in outcomes:
         table.add_row(
             escape(outcome.experiment.name),
@@ -84,6 +95,7 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
             escape(outcome.experiment.title),
         )
     out.print(table)
+    out.print(", ".join(f"{SIGNS[verdict]} {verdict.value}" for verdict in verdicts), style="dim")
 
 
 def tell_results(outcomes: Sequence[Outcome], not_run: Sequence[str], folder: Path) -> None:

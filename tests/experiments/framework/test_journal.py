@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from pyspark.sql.types import DoubleType, StructField, StructType
 
 from berth.experiments.experiment import Run, Setting
 from berth.experiments.framework import identity as identities
@@ -118,3 +119,15 @@ def test_nothing_half_written_is_left(stored: Stored) -> None:
         (folder / "file").touch()
     with stored.locked():
         assert not any(folder.exists() for folder in left)
+
+
+def test_rows_of_code_with_other_columns_are_read(stored: Stored) -> None:
+    """What is missing is null, what is too much is left out: a report of older runs can tell it."""
+    add(stored, done(FULL, code="older"))
+    older = state_of(CHOSEN, FULL, stored.journal(), any_code=True)
+    first, *others = EXPERIMENT.schema.fields
+    schema = StructType([*others, StructField("new", DoubleType())])
+    table = stored.journal().table(older.name, older.identity, [run.key for run in RUNS], schema)
+    assert table.column_names == ["key", *(field.name for field in others), "new"]
+    assert first.name not in table.column_names
+    assert table["new"].null_count == table.num_rows > 0

@@ -24,7 +24,7 @@ def test_both_solvers_agree_on_the_same_draw() -> None:
     assert ours["proved"]
     assert program["proved"]
     assert ours["response_time_ms"] == pytest.approx(program["response_time_ms"], rel=1e-6)
-    assert (ours["place_variables"], ours["variables"]) == (5 * 4, 4 * 16)
+    assert ours["variables"] == 4 * 16
     assert set(EXPERIMENT.schema.names) == ours.keys()
     assert one(OURS)["response_time_ms"] == ours["response_time_ms"]
 
@@ -43,8 +43,7 @@ def table(exponent: float) -> pd.DataFrame:
             for (operators, nodes, capacity), draw in product(sizes, range(4)):
                 streams = operators - 1 if kind == "sequential" else 2 * (operators - 2)
                 seconds = operators**exponent * nodes / capacity * (1 + 0.01 * draw)
-                sizes = (operators * nodes, streams * nodes**2)
-                values = (operators, nodes, capacity, draw, *sizes, seconds, True, 1.0)
+                values = (operators, nodes, capacity, draw, streams * nodes**2, seconds, True, 1.0)
                 rows.append((solver, kind, axis, *values))
     return pd.DataFrame(rows, columns=EXPERIMENT.schema.names)
 
@@ -55,7 +54,7 @@ def verdicts(found: pd.DataFrame) -> dict[str, Verdict]:
 
 def test_claims_follow_the_table() -> None:
     square = verdicts(table(2.0))
-    assert len(square) == 6 + 2 * 5
+    assert len(square) == 5 + 2 * 5
     swapped = "sequential: 20 operators on 50 nodes take less time than 50 operators on 20 nodes"
     assert square.pop(swapped) is Verdict.REPRODUCED
     fat = "fat: 20 operators on 50 nodes take less time than 50 operators on 20 nodes"
@@ -71,8 +70,6 @@ def test_claims_can_fail() -> None:
     sensitive = "fat: the time is more sensitive to the number of operators than to that of nodes"
     assert falling[sensitive] is Verdict.NOT_REPRODUCED
     other = table(2.0)
-    other["place_variables"] += 1
-    assert list(verdicts(other).values())[4] is Verdict.NOT_REPRODUCED
     other["variables"] += 1
     assert next(iter(verdicts(other).values())) is Verdict.NOT_REPRODUCED
     assert {"operators", "nodes", "capacity"} == set(AXES)

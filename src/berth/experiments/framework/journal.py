@@ -43,6 +43,11 @@ class Journal:
             if known is None or known["error"] is not None:
                 runs[entry["key"]] = entry
 
+    @property
+    def experiments(self) -> set[str]:
+        """Those that some runs are there of."""
+        return set(self._entries)
+
     def identities(self, experiment: str) -> Counter[Identity]:
         """How many runs that succeeded there are of an experiment, by what they depend on."""
         found = self._entries.get(experiment, {})
@@ -65,7 +70,18 @@ class Journal:
         files = sorted({entries[key][_FILE] for key in keys if key in entries})
         content = {place: rows for file in files for place, rows in _rows_in(file, experiment, identity)}
         parts = [_unpacked(key, content[entries[key][_FILE], key]) for key in keys if key in entries]
-        return pa.concat_tables([wanted.empty_table(), *(part.cast(wanted) for part in parts)])
+        return pa.concat_tables([wanted.empty_table(), *(_fitted(part, wanted) for part in parts)])
+
+
+def _fitted(part: pa.Table, wanted: pa.Schema) -> pa.Table:
+    """The columns that are asked for; other code may have written others, and not these."""
+    columns = [
+        part.column(field.name).cast(field.type)
+        if field.name in part.column_names
+        else pa.nulls(part.num_rows, field.type)
+        for field in wanted
+    ]
+    return pa.table(columns, schema=wanted)
 
 
 def _rows_in(file: str, experiment: str, identity: Identity) -> list[tuple[tuple[str, str], bytes]]:

@@ -15,9 +15,11 @@ COMMANDS = (
 )
 HEADER = """# Which policy?
 
-Every policy on the same problems: examples, generated ones and measured networks. Each problem has its own
+A policy decides on which node each operator runs; `berth solve PROBLEM --policy NAME` chooses one. Here all
+are tried on the same problems: examples, generated ones and measured networks. Each problem has its own
 objective, every policy its default parameters and {limit:g} s of processor time. This page is generated: edit
-`src/berth/experiments/league/page.py` instead, and make it anew with
+`src/berth/experiments/league/page.py` instead, and make it anew, with
+[measured networks](reproduce.md#measured-networks) in `BERTH_DATA`, by
 
 ```sh
 {commands}

@@ -103,11 +103,6 @@ class PaperProgram:
         return costs
 
     @property
-    def place_variables(self) -> int:
-        """How many variables x there are."""
-        return self.y
-
-    @property
     def stream_variables(self) -> int:
         """How many variables y there are."""
         return self.t - self.y

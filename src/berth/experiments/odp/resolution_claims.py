@@ -15,15 +15,13 @@ FASTER = {"sequential": 2.0, "fat": 36.0}
 FACTOR = 1.5
 """Ratios of times within this factor of each other are the same."""
 VARIABLES = {"sequential": (19_600, 190_000), "fat": (38_400, 360_000)}
-PLACES = {(50, 20): 1_000, (20, 100): 2_000, (20, 50): 1_000}
-"""Variables for operators, by operators and nodes."""
 LARGER = 2.38
 
 
 def all_claims(table: pd.DataFrame) -> Sequence[Claim]:
     """Numbers of variables, which way time goes, and the two scenarios."""
     claims = [claim for kind in KINDS for claim in _variables(table, kind)]
-    claims += [_places(table), _more_variables(table)]
+    claims.append(_more_variables(table))
     for kind in KINDS:
         claims += [_grows(table, kind, "operators"), _grows(table, kind, "nodes"), _falls(table, kind)]
         claims += [_more_sensitive(table, kind), _swapped(table, kind)]
@@ -34,9 +32,9 @@ def _of(table: pd.DataFrame, solver: str, kind: str, axis: str) -> pd.DataFrame:
     return table[(table["solver"] == solver) & (table["kind"] == kind) & (table["axis"] == axis)]
 
 
-def _size(table: pd.DataFrame, kind: str, operators: int, nodes: int, of: str = "variables") -> int:
+def _size(table: pd.DataFrame, kind: str, operators: int, nodes: int) -> int:
     chosen = table[(table["kind"] == kind) & (table["operators"] == operators) & (table["nodes"] == nodes)]
-    return int(chosen[of].iloc[0])
+    return int(chosen["variables"].iloc[0])
 
 
 def _variables(table: pd.DataFrame, kind: str) -> Iterator[Claim]:
@@ -50,18 +48,6 @@ def _variables(table: pd.DataFrame, kind: str) -> Iterator[Claim]:
             verdict(same, same),
             "rule: equal. What figure 8 shows was read off these numbers (E0.5)",
         )
-
-
-def _places(table: pd.DataFrame) -> Claim:
-    found = {size: _size(table, KINDS[0], *size, of="place_variables") for size in PLACES}
-    same = found == PLACES
-    return Claim(
-        "50 operators on 20 nodes, or 20 on 50, are 1,000 variables for operators, and 20 on 100 are 2,000",
-        "1,000, 1,000 and 2,000",
-        f"{found[50, 20]:,}, {found[20, 50]:,} and {found[20, 100]:,}",
-        verdict(same, same),
-        "rule: equal",
-    )
 
 
 def _more_variables(table: pd.DataFrame) -> Claim:

@@ -63,7 +63,6 @@ class ResolutionTime:
             StructField("nodes", IntegerType()),
             StructField("capacity", IntegerType()),
             StructField("draw", IntegerType()),
-            StructField("place_variables", IntegerType()),
             StructField("variables", IntegerType()),
             StructField("seconds", DoubleType()),
             StructField("proved", BooleanType()),
@@ -96,12 +95,10 @@ class ResolutionTime:
                 setting, about["kind"], about["operators"], about["nodes"], about["capacity"], draw
             )
             found = (by_berth if about["solver"] == OURS else by_program)(problem)
-            program = PaperProgram(problem)
             yield {
                 **about,
                 "draw": draw,
-                "place_variables": program.place_variables,
-                "variables": program.stream_variables,
+                "variables": PaperProgram(problem).stream_variables,
                 "seconds": found.seconds,
                 "proved": found.proved,
                 "response_time_ms": found.value,

@@ -12,6 +12,8 @@ from berth.policies.local_search.anneal import anneal, typical_change
 from berth.policies.local_search.case import Case
 from berth.policies.local_search.energy import current_value, note_best
 from berth.policies.local_search.moves import rebuild
+from berth.policies.local_search.plain import Plain, Walk
+from berth.policies.local_search.plain_anneal import plain_anneal
 from berth.policies.local_search.start import first_nodes
 from berth.policies.local_search.state import State
 from berth.space.compiled import must_compile
@@ -19,6 +21,11 @@ from berth.space.compiled import must_compile
 typeof: Any = numba.typeof
 _whole, _real, _words = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.uint64)
 _both = (typeof(Case(_whole, _real)), typeof(State(_whole, _real)))
+_square, _marks = np.zeros((1, 1)), np.zeros((1, 1), np.uint8)
+_plain = typeof(
+    Plain(_whole, _marks, _whole, _whole, _whole, _real, _square, _square, _square, _square, _square, _real)
+)
+_walk = typeof(Walk(_whole, _whole, _square, _square, _real))
 _SIGNATURES: dict[Any, tuple[Any, ...]] = {
     anneal: (*_both, typeof(_words), typeof(_whole), float64, float64),
     typical_change: (*_both, typeof(_words), int64),
@@ -26,6 +33,7 @@ _SIGNATURES: dict[Any, tuple[Any, ...]] = {
     rebuild: (*_both, typeof(_whole)),
     note_best: _both,
     current_value: _both,
+    plain_anneal: (_plain, _walk, typeof(_words), typeof(_whole), float64, float64),
 }
 
 

@@ -13,8 +13,11 @@ from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
+from berth.exact.minimise import LARGEST_LOOKAHEAD
 from berth.exact.modelled import modelled, unmodelled
+from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
+from berth.exact.start import first_plan
 from berth.model import Download, Plan
 from berth.model.pair_fields import AllPairsError
 from berth.policies.downloads import choose_downloads
@@ -27,6 +30,7 @@ LONGEST_REASON = 3
 JUDGING = 0.2
 """The share of the time that judging plans may take, where they are large."""
 STEPS_WITHOUT_LIMIT = 50_000_000
+PATHS = ("response_time", "loaded_response_time")
 COMPILING = "compiling, first use"
 
 
@@ -97,11 +101,22 @@ class _Run:
         if alone is not None:
             return Answer("unknown", goal=self._goal, reason=f"no plan found: {alone}")
         self._search.start()
+        self._look_ahead()
         if self._task.start is not None:
             self._search.offer(self._task.start)
         self._search.run(budget, steps, self._look)
         self._look(last=True)
         return self._concluded()
+
+    def _look_ahead(self) -> None:
+        """Where paths count, `odp`'s first plan is a start as well: it knows the least of what is left."""
+        paths = [name for name in PATHS if self._goal.weights.get(name)]
+        if not paths or self._placement.size > LARGEST_LOOKAHEAD:
+            return
+        times = PathTimes(self._placement, loaded=paths[0] != PATHS[0])
+        blocks = first_plan(self._placement, self._goal, times)
+        if blocks is not None:
+            self._search.offer(self._placement.nodes_of_instances(blocks))
 
     def _compiled(self) -> Budget:
         """Compile what was never used on this machine; that time isn't taken off the search's."""

@@ -30,6 +30,7 @@ from berth.policies.local_search.fields import (
 from berth.policies.local_search.inner import inner
 from berth.policies.local_search.spread import gather, mark, own_block, seen_before
 from berth.policies.local_search.state import (
+    BROKEN,
     COST_WEIGHT,
     DIRTY,
     DONE,
@@ -83,8 +84,11 @@ def time_range(case: Case, state: State, block: int, node: int) -> tuple[float, 
 
 
 @inner
-def path_change(case: Case, state: State, made: int, exact: bool) -> tuple[float, float]:
-    """Between what a trial's moves add to the energy by longer paths; the times are still the old ones."""
+def path_change(case: Case, state: State, made: int, room: float, exact: bool) -> tuple[float, float]:
+    """Between what a trial's moves add to the energy by longer paths; the times are still the old ones.
+
+    Where it is more than there is room for, it need not be told how much more.
+    """
     ints, reals = case.ints, case.reals
     own, sums = state.ints, state.reals
     least, most = 0.0, 0.0
@@ -92,6 +96,8 @@ def path_change(case: Case, state: State, made: int, exact: bool) -> tuple[float
     if ints[USES_TIME]:
         price, weight = sums[PENALTY] * LATE, sums[COST_WEIGHT] * reals[TIME_WEIGHT]
         shortest, longest, with_worst = 0.0, 0.0, False
+        # Where applications are late, others may make up for one that takes longer.
+        most_ms = sums[TIME] + room / weight if weight > 0.0 and sums[BROKEN] <= 0.0 else np.inf
         for step in range(made):
             if seen_before(case, state, step):
                 continue
@@ -99,7 +105,7 @@ def path_change(case: Case, state: State, made: int, exact: bool) -> tuple[float
             now, limit = sums[own[LONGEST] + application], reals[ints[LATEST] + application]
             count = gather(case, state, loaded, made, step)
             first = ints[APPLICATION_FIRST] + application
-            low, high = _range(case, state, loaded, count, now, ints[first], ints[first + 1], exact)
+            low, high = _range(case, state, loaded, count, now, most_ms, ints[first], ints[first + 1], exact)
             least += price * (late(low, limit) - late(now, limit))
             most += price * (late(high, limit) - late(now, limit))
             shortest, longest = max(shortest, low), max(longest, high)
@@ -114,8 +120,9 @@ def path_change(case: Case, state: State, made: int, exact: bool) -> tuple[float
     if reals[LOADED_WEIGHT] != 0.0:
         weight, now = sums[COST_WEIGHT] * reals[LOADED_WEIGHT], sums[LOADED]
         begin = made * 0
+        most_ms = now + (room - least) / weight if weight > 0.0 else np.inf
         count = gather(case, state, not loaded, made, begin)
-        low, high = _range(case, state, not loaded, count, now, begin, ints[INSTANCES], exact)
+        low, high = _range(case, state, not loaded, count, now, most_ms, begin, ints[INSTANCES], exact)
         least += weight * (low - now)
         most += weight * (high - now)
     return least, most
@@ -139,12 +146,21 @@ def _longest_of_others(case: Case, state: State, made: int) -> float:
 
 @inner
 def _range(
-    case: Case, state: State, loaded: bool, count: int, latest: float, begin: int, end: int, exact: bool
+    case: Case,
+    state: State,
+    loaded: bool,
+    count: int,
+    latest: float,
+    most: float,
+    begin: int,
+    end: int,
+    exact: bool,
 ) -> tuple[float, float]:
     """Between what the longest path of all instances at some positions is, given those that have changed.
 
     Finish times are followed up to the last that has changed: behind it, what is left of paths is known.
-    Where the longest path led through any of them, only an exact answer sees the next one.
+    Where the longest path led through any of them, only an exact answer sees the next one. Beyond the most
+    that is of interest, nothing is followed.
     """
     ints = case.ints
     own, sums = state.ints, state.reals
@@ -156,7 +172,7 @@ def _range(
         first, last = min(first, position), max(last, position)
         critical = critical or sums[done + instance] + sums[rest + instance] >= latest * (1.0 - ROUNDING)
     if exact:
-        last = end - 1
+        last, most = end - 1, np.inf
     for number in range(count):
         instance = own[own[MOVED] + number]
         for edge in range(ints[ints[OUTPUT_FIRST] + instance], ints[ints[OUTPUT_FIRST] + instance + 1]):
@@ -168,6 +184,8 @@ def _range(
         if not own[own[DIRTY] + position]:
             continue
         own[own[DIRTY] + position] = 0
+        if through > most:
+            continue
         instance = ints[ints[INSTANCE] + position]
         time, before = done_at(case, state, loaded, instance), sums[done + instance]
         through = max(through, time)

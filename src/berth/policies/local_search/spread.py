@@ -41,6 +41,7 @@ from berth.policies.local_search.times import (
     find_latest,
     find_loaded,
     find_worst,
+    note_longest,
     rest_from,
 )
 
@@ -190,8 +191,9 @@ def _note_latest(case: Case, state: State, application: int, latest: int) -> Non
     """The longest path of an application, from who was last and who is last of those that have changed."""
     own, sums = state.ints, state.reals
     before = sums[own[LONGEST] + application]
-    rises = latest >= 0 and sums[own[DONE] + latest] > before
-    if rises or sums[own[DONE] + own[own[SLOWEST] + application]] < before:
+    if latest >= 0 and sums[own[DONE] + latest] > before:
+        note_longest(case, state, application, latest)
+    elif sums[own[DONE] + own[own[SLOWEST] + application]] < before:
         find_latest(case, state, application)
     now = sums[own[LONGEST] + application]
     if application == own[WORST] and now < before:

@@ -94,7 +94,7 @@ def work_of(case: Case, state: State, loaded: bool, instance: int) -> float:
     return float(time * max(1.0, reals[ints[RUN_QUEUE] + node] + own[own[HOSTED] + node]))
 
 
-@inner
+@woven
 def done_at(case: Case, state: State, loaded: bool, instance: int) -> float:
     """When an instance is done, from its inputs."""
     ints = case.ints
@@ -167,12 +167,19 @@ def slowest_of(case: Case, state: State, done: int, first: int, last: int) -> in
 
 @inner
 def find_latest(case: Case, state: State, application: int) -> None:
-    """The longest path of an application, and what it adds to what is broken."""
+    """The longest path of an application."""
+    ints = case.ints
+    first = ints[APPLICATION_FIRST] + application
+    slowest = slowest_of(case, state, state.ints[DONE], ints[first], ints[first + 1])
+    note_longest(case, state, application, slowest)
+
+
+@inner
+def note_longest(case: Case, state: State, application: int, slowest: int) -> None:
+    """Who is done last, and what that adds to what is broken."""
     ints, reals = case.ints, case.reals
     own, sums = state.ints, state.reals
     limit, before = reals[ints[LATEST] + application], sums[own[LONGEST] + application]
-    first = ints[APPLICATION_FIRST] + application
-    slowest = slowest_of(case, state, own[DONE], ints[first], ints[first + 1])
     latest = sums[own[DONE] + slowest]
     sums[own[LONGEST] + application], own[own[SLOWEST] + application] = latest, slowest
     sums[BROKEN] += LATE * (late(latest, limit) - late(before, limit))

@@ -98,10 +98,10 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
 def _suffices(case: Case, state: State, made: int, room: float) -> bool:
     """Whether what the moves made add to times is within what is left to the threshold."""
     exact = made < 0
-    low, high = path_change(case, state, made, exact)
+    low, high = path_change(case, state, made, room, exact)
     if low > room or high <= room:
         return high <= room
-    low, high = path_change(case, state, made, not exact)
+    low, high = path_change(case, state, made, room, not exact)
     return high <= room
 
 

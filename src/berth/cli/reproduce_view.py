@@ -36,6 +36,8 @@ def print_experiments(chosen: Sequence[Chosen], setting: Setting, as_json: bool)
         print_json(rows)
         return
     table = plain_table("experiment", "quick", "full runs", "title", "paper", right=(1, 2))
+    for number in (0, 1, 2, 4):
+        table.columns[number].no_wrap = True
     for row in rows:
         table.add_row(
             escape(str(row["experiment"])),
@@ -82,9 +84,8 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     verdicts = list(Verdict)
     columns = ("experiment", *(SIGNS[verdict] for verdict in verdicts), "runs", "failed", "work", "title")
     table = plain_table(*columns, right=tuple(range(1, 7)))
-    for column in table.columns:
+    for column in table.columns[:-1]:  # titles alone give way on a narrow terminal
         column.no_wrap = True
-    table.columns[-1].overflow = "ellipsis"
     for outcome in outcomes:
         table.add_row(
             escape(outcome.experiment.name),

@@ -24,6 +24,10 @@ FEW_STEPS = 2_000_000
 """Not seconds: the same seed gives the same plan."""
 
 
+LARGEST_EXACT = 50_000_000
+"""Instances times nodes beyond which `odp` isn't asked: it can't even look at all of them."""
+
+
 @dataclass(frozen=True)
 class AutoParameters(OdpParameters):
     """What users may set: what `odp` takes, and how the time is shared."""
@@ -119,7 +123,8 @@ class _Attempts:
             yield "forest"
             yield "odp"
             return
-        yield "odp"
+        if self._packs or not self._huge:
+            yield "odp"
         if self._packs:
             yield "mips"
         elif self._bounded_usage:
@@ -127,6 +132,12 @@ class _Attempts:
             yield "latency-bound"
         else:
             yield "search"
+
+    @property
+    def _huge(self) -> bool:
+        """Whether `odp` would spend all of its time, and gigabytes, on a list of who may go where."""
+        problem = self._task.problem
+        return len(problem.instances) * len(problem.network.nodes) > LARGEST_EXACT
 
     @property
     def _packs(self) -> bool:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 
-def solved(page: Page, problem: str, policy: str = "auto") -> str:
+def solved(page: Page, problem: str, policy: str = "odp") -> str:
     """Find a plan for a problem; the plan's address is then shown."""
     page.goto(f"/#/problems/{problem}/solve")
     page.get_by_label("Policy").select_option(policy)

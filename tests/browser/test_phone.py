@@ -28,6 +28,7 @@ def test_every_view_fits(open_page: Callable[..., Page], stored: Callable[[str, 
         f"{plan}/change": f"Change {plan.split('/')[-1]}",
         "/jobs": "Jobs",
         "/runs": "Runs",
+        "/tables": "Tables",
         "/experiments": "Experiments",
     }
     for view, heading in views.items():

@@ -55,6 +55,38 @@ def test_an_upload_with_a_mistake_is_mended_in_the_editor(open_page: Callable[..
     expect(page.get_by_role("button", name="Start")).to_be_enabled()
 
 
+def test_a_file_without_its_first_line_is_no_dead_end(open_page: Callable[..., Page]) -> None:
+    text = (ROOT / "examples" / "two-source-join.yaml").read_text().replace("format: berth/v1\n", "")
+    page = open_page("#/problems")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "no-format.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+    )
+    page.get_by_role("button", name="Mend them in the editor").click()
+    mistake = page.get_by_role("button", name=re.compile("format"))
+    expect(mistake).to_contain_text("as the first line")
+    page.get_by_role("textbox", name="Text of no-format.yaml").fill(f"format: berth/v1\n{text}")
+    expect(page.get_by_role("heading", name="No mistakes")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+
+
+def test_a_wrong_parameter_is_told_at_its_field(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str]
+) -> None:
+    page = open_page(f"#/problems/{stored('tag-and-count', 'parameters')}/solve")
+    page.get_by_label("Policy", exact=True).select_option("odp")
+    page.get_by_text("Parameters of this policy").click()
+    gap = page.get_by_label("gap", exact=True)
+    gap.fill("-1")
+    page.get_by_role("button", name="Start").click()
+    expect(gap).to_have_attribute("aria-invalid", "true")
+    expect(gap).to_be_focused()
+    expect(page.locator(".field").filter(has=gap).get_by_role("alert")).not_to_be_empty()
+    gap.fill("0.5")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("link", name="Change by hand")).to_be_visible()
+
+
 def test_dropping_a_file_stores_it(open_page: Callable[..., Page]) -> None:
     text = (ROOT / "examples" / "two-source-join.yaml").read_text()
     page = open_page("#/problems")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 from berth.files.run_folder import asking
@@ -40,8 +40,18 @@ def test_a_past_run_is_told(open_page: Callable[..., Page], workspace: Path) -> 
             {"event": "finished", "reason": "the sources ended"},
         )
     )
+    (folder / "figures.jsonl").write_text(
+        "".join(
+            json.dumps(
+                {"time": f"2026-11-15T23:00:{second}Z", "rows_per_s": 5.0, "latency_ms": {"p50": 30.0}}
+            )
+            + "\n"
+            for second in ("05", "10", "15")
+        )
+    )
     page = open_page("#/runs")
     page.get_by_role("link", name="past.run").click()
+    expect(page.get_by_role("img", name="latency: median 30 ms")).to_be_visible()
     happened = page.get_by_role("list", name="What happened, the newest first")
     expect(happened.get_by_text("its worker is gone")).to_be_visible()
     expect(happened.get_by_text("pause 1.5 s")).to_be_visible()
@@ -50,20 +60,32 @@ def test_a_past_run_is_told(open_page: Callable[..., Page], workspace: Path) -> 
     expect(page.get_by_role("row", name="count rome")).to_be_visible()
 
 
-def test_a_proposed_move_is_approved(open_page: Callable[..., Page], workspace: Path) -> None:
-    folder = workspace / "live.run"
+@pytest.mark.parametrize(
+    ("name", "button", "said"),
+    [
+        ("live", "Approve the move", "Approved: the run moves now."),
+        ("stays", "Refuse it", "Refused: the run stays as it is."),
+    ],
+)
+def test_a_proposed_move_is_answered(
+    open_page: Callable[..., Page], workspace: Path, name: str, button: str, said: str
+) -> None:
+    folder = workspace / f"{name}.run"
     folder.mkdir()
     (folder / "history.jsonl").write_text(
         _events({"event": "started", "reason": "the plan of odp", "plan": 1, "assignment": BEFORE})
     )
-    page = open_page("#/runs/live.run")
+    page = open_page(f"#/runs/{name}.run")
     expect(page.get_by_role("heading", name="What happened")).to_be_visible()
-    plans = [Plan(problem="flow", policy="odp", assignment=given) for given in (BEFORE, AFTER)]
+    plans = [
+        Plan(given, problem="flow", policy="odp", metrics={"response_time_ms": time})
+        for given, time in ((BEFORE, 20.0), (AFTER, 10.0))
+    ]
     with asking(folder, "response time 50% better", *plans) as question:
         alert = page.get_by_role("alert")
         expect(alert.get_by_text("flow/count: paris → rome")).to_be_visible()
-        alert.get_by_role("button", name="Approve the move").click()
-        expect(page.get_by_text("Approved: the run moves now.").first).to_be_visible()
-        assert question.answer() is True
-        threading.Event().wait(0.05)
-    expect(page.get_by_role("button", name="Approve the move")).to_have_count(0)
+        expect(alert.get_by_role("row", name="response time 20 ms 10 ms −10 ms better")).to_be_visible()
+        alert.get_by_role("button", name=button).click()
+        expect(page.get_by_text(said).first).to_be_visible()
+        assert question.answer() is (button == "Approve the move")
+    expect(page.get_by_role("button", name=button)).to_have_count(0)

@@ -50,7 +50,7 @@ SHORTEST, LONGEST = 400, 20_000
 """Steps of a cycle for each block, at least and at most."""
 LONGEST_SUMS, GROWTH = 4_000, 1.5
 """The same for sums at the beginning: many short cycles first, longer ones round by round."""
-AGAIN_PLAIN, COLD_PLAIN, LONGEST_PLAIN = (0.2, 0.12, 1.0, 0.3), 0.02, 60_000
+AGAIN_PLAIN, COLD_PLAIN, LONGEST_PLAIN = (1.0, 0.2, 0.12, 0.3), 0.02, 60_000
 """The same for plain sums: their steps are cheap, and what is colder or hotter for long is of little use."""
 PERIOD_PLAIN = 3
 """Steps for each block between two changes of the price of broken constraints, with plain sums."""

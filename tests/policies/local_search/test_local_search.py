@@ -13,7 +13,9 @@ from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
+from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
+from berth.exact.start import first_plan
 from berth.files import plan_from, problem_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.local_search import engine
@@ -88,6 +90,28 @@ def test_weighted_sums_are_the_judges(data: st.DataObject) -> None:
     raw = without_reads(data.draw(solvable_problems("traffic", max_nodes=5, max_instances=8)))
     weights = {"traffic": 1.0, "response_time": 0.3, "availability": 2.0, "nodes_used": 0.5}
     check_sums(problem_from(raw), Goal(weights, "raw"), None)
+
+
+@settings(QUIET, max_examples=25)
+@given(st.data())
+def test_weighted_times_are_the_judges(data: st.DataObject) -> None:
+    """Both kinds of response time beside a sum: paths are judged exactly then, not only within bounds."""
+    raw = without_reads(data.draw(solvable_problems("response_time", max_nodes=5, max_instances=8)))
+    weights = {"response_time": 1.0, "loaded_response_time": 0.5, "traffic": 0.1}
+    check_sums(problem_from(raw), Goal(weights, "raw"), None)
+
+
+def test_where_paths_count_it_begins_no_worse_than_the_exact_engine() -> None:
+    """Without a single step."""
+    problem = paper_instance("fat", 20, 20)
+    placement = Placement(Setting(problem), prune=False)
+    blocks = first_plan(placement, Goal({"response_time": 1.0}), PathTimes(placement))
+    assert blocks is not None
+    greedy = evaluate(problem, Plan(assignment_of(problem, placement.nodes_of_instances(blocks))))
+    assert not greedy.violations
+    plan = berth.solve(problem, Search(), steps=0, time_limit=None)
+    assert plan.objective is not None
+    assert plan.objective <= greedy.metrics["response_time_ms"] * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("objective", ["response_time", "network_usage", "availability", "nodes_used"])

@@ -14,6 +14,12 @@ from berth.experiments.framework.provenance import Provenance
 
 MOST_FAILURES = 20
 TITLE = "Five papers on operator placement, run again"
+ERRATA = (
+    "An order counts only beyond chance, by more than two standard errors. Numbers such as E0.6 stand "
+    "for places "
+    "where a paper is wrong, unclear or silent: the first digit is the paper's, the words beside it say "
+    "which."
+)
 INTRODUCTION = (
     "A stream-processing application is a graph of operators, and somebody has to decide on which machine "
     "each of them runs. Five papers propose ways to decide that. berth implements them all; here their "
@@ -91,7 +97,8 @@ def _head(outcomes: Sequence[Outcome], provenance: Provenance) -> Html:
         )
     )
     verdicts = [(badge(verdict), text) for verdict, text in VERDICTS.items()]
-    return element("header", *parts, element("h3", "What the verdicts mean"), facts(verdicts))
+    errata = element("p", ERRATA)
+    return element("header", *parts, element("h3", "What the verdicts mean"), facts(verdicts), errata)
 
 
 def _summary(outcomes: Sequence[Outcome], not_run: Sequence[str], provenance: Provenance) -> Html:

@@ -11,7 +11,7 @@ from berth.policies.local_search.case import Case, FloatArray, IndexArray, Marks
 from berth.policies.local_search.fields import field_of
 from berth.policies.local_search.state import State
 
-MOST_BLOCKS, MOST_NODES = 512, 128
+MOST_BLOCKS, MOST_NODES = 128, 64
 """Beyond, trials must be chosen by what is near, and rates between all blocks are many."""
 FEWEST_STREAMS = 2.5
 """Streams for each block; with fewer, blocks have few neighbours, and it is to them that they should go."""

@@ -15,7 +15,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup java demo test test-long lint format bench lock clean
+.PHONY: help setup java chromium demo test test-long lint format bench lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -67,6 +67,18 @@ java:
 		exit 1; \
 	fi
 
+# Chromium for the tests of the page: root on Debian installs it; without it these tests skip and say why
+chromium:
+	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "there is no Chromium: installing it for the tests of the page"; \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null || \
+			echo "Chromium can't be installed here: the tests of the page will be skipped"; \
+	else \
+		echo "there is no Chromium: the tests of the page will be skipped. To have them, type:" \
+			"sudo apt-get update && sudo apt-get install -y chromium"; \
+	fi
+
 demo: setup  ## a small problem solved and shown
 	@$(BIN)/python examples/demo.py
 
@@ -76,9 +88,11 @@ $(BIN)/python -m pytest --collect-only -q -m "$(1)" >/dev/null 2>&1; \
 if [ $$? -ne 5 ]; then echo "$(BIN)/python -m pytest -m \"$(1)\""; $(BIN)/python -m pytest -m "$(1)"; fi
 endef
 
-test: setup  ## all tests: the fast ones, then those that need Spark, then those that need a browser
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not spark and not browser and not long"
+test: setup  ## all tests: the fast ones, those that compile loops, those that need Spark, those that need a browser
+	$(BIN)/python -m pytest -n auto -m "not compiled and not spark and not browser and not long"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "compiled and not spark and not browser and not long"
 	@$(call pytest_marked,spark and not long)
+	@$(MAKE) --no-print-directory chromium
 	@$(call pytest_marked,browser and not spark and not long)
 
 test-long: setup  ## the tests that take minutes each: applications that are moved about and killed

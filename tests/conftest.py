@@ -22,11 +22,11 @@ SETTINGS = {
 
 
 COMPILED = {
-    "many": r"policies/(many|forest)|test_many|test_forest",
+    "many": r"policies/(many|forest)|test_many|test_forest|experiments/many",
     "two-stage": r"mips|two_stage|heron|ffd|best_fit|packing|filling_cluster|the_cluster_that_fills",
     "bounded": r"latency_bound|test_candidates",
-    "search": r"local_search|test_search",
-    "simulate": r"/simulate/",
+    "search": r"local_search|test_search|test_auto",
+    "simulate": r"/simulate/|experiments/odp",
     "exact": r"exact/",
     "space": r"/space/|mopa|sbon|coordinates|latency_space|large_network",
 }
@@ -40,7 +40,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever uses the session is a Spark test, said or not: the fast run never starts one.
 
-    Tests of one set of compiled loops run in one process: two would compile the same at the same time.
+    Tests of one set of compiled loops run in one process: two would compile the same at the same time. The
+    fast run leaves them out, too: compiling takes longer than the tests themselves.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
@@ -48,6 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         group = next((name for name, pattern in COMPILED.items() if re.search(pattern, item.nodeid)), None)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))
+            item.add_marker("compiled")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""`make setup` sees to Java: it is there, it is installed, or the line says what to type."""
+"""`make` sees to Java and Chromium: they are there, they are installed, or a line says what to type."""
 
 import os
 import shutil
@@ -26,14 +26,16 @@ def stand_in(folder: Path, name: str, script: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def make_java(programs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def make_quietly(
+    programs: Path, target: str = "java", **environment: str
+) -> subprocess.CompletedProcess[str]:
     make = shutil.which("make")
     assert make is not None
     others = {
         key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "MAKEFLAGS", "MAKELEVEL")
     }
     return subprocess.run(
-        [make, "--no-print-directory", "java"],
+        [make, "--no-print-directory", target],
         cwd=PROJECT,
         env={**others, "PATH": str(programs), **environment},
         capture_output=True,
@@ -45,7 +47,7 @@ def make_java(programs: Path, **environment: str) -> subprocess.CompletedProcess
 def test_java_is_there(programs: Path) -> None:
     """Nothing is done, and nothing said."""
     stand_in(programs, "java", f"echo '{NEW}' >&2")
-    done = make_java(programs)
+    done = make_quietly(programs)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -59,7 +61,7 @@ def test_root_installs_it(programs: Path, there: str | None, known: str, package
         stand_in(programs, "java", f"echo '{there}' >&2")
     stand_in(programs, "id", "echo 0")
     stand_in(programs, "apt-get", f'if [ "$2" = --simulate ]; then {known}; fi; echo "apt-get $*"')
-    done = make_java(programs)
+    done = make_quietly(programs)
     assert done.returncode == 0
     assert done.stdout.splitlines()[1:] == ["apt-get update", f"apt-get install -y {package}"]
 
@@ -67,7 +69,7 @@ def test_root_installs_it(programs: Path, there: str | None, known: str, package
 def test_installing_fails(programs: Path) -> None:
     stand_in(programs, "id", "echo 0")
     stand_in(programs, "apt-get", "exit 100")
-    assert make_java(programs).returncode != 0
+    assert make_quietly(programs).returncode != 0
 
 
 @pytest.mark.parametrize(("user", "with_apt_get"), [("1000", True), ("0", False)])
@@ -76,7 +78,7 @@ def test_others_are_told_what_to_type(programs: Path, user: str, with_apt_get: b
     stand_in(programs, "id", f"echo {user}")
     if with_apt_get:
         stand_in(programs, "apt-get", "echo installed")
-    done = make_java(programs)
+    done = make_quietly(programs)
     assert done.returncode != 0
     assert done.stdout == ""
     assert done.stderr.splitlines()[0] == (
@@ -89,9 +91,33 @@ def test_a_wrong_java_home(programs: Path) -> None:
     """Spark would take it, so installing another Java would not help."""
     stand_in(programs, "java", f"echo '{NEW}' >&2")
     home = programs / "jdk"
-    done = make_java(programs, JAVA_HOME=str(home))
+    done = make_quietly(programs, JAVA_HOME=str(home))
     assert done.returncode != 0
     assert f"JAVA_HOME={home} has none" in done.stderr
     home.mkdir()
     stand_in(home / "bin", "java", f"echo '{NEW}' >&2")
-    assert make_java(programs, JAVA_HOME=str(home)).returncode == 0
+    assert make_quietly(programs, JAVA_HOME=str(home)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("user", "apt_get", "said"),
+    [
+        ("0", "exit 0", ["installing it"]),
+        ("0", "exit 100", ["installing it", "will be skipped"]),
+        ("1000", "echo installed", ["sudo apt-get"]),
+    ],
+)
+def test_chromium_is_never_a_reason_to_stop(programs: Path, user: str, apt_get: str, said: list[str]) -> None:
+    """Root installs it; where that fails or isn't allowed, a line says what follows."""
+    stand_in(programs, "id", f"echo {user}")
+    stand_in(programs, "apt-get", apt_get)
+    done = make_quietly(programs, "chromium")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert len(lines) == len(said)
+    assert all(word in line for word, line in zip(said, lines, strict=True))
+
+
+def test_chromium_is_there(programs: Path) -> None:
+    stand_in(programs, "chromium", "exit 0")
+    assert make_quietly(programs, "chromium").stdout == ""

@@ -134,6 +134,17 @@ def test_wrong_usage(arguments: list[str], line: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_compare_with_parameters() -> None:
+    """A parameter goes to the policies that have it; one that none has is a mistake."""
+    done = berth("compare", TAG, "--policy", "odp", "--policy", "round-robin", "--set", "gap=0.9", "--json")
+    plans = json.loads(done.stdout)
+    assert [plan["policy"] for plan in plans] == ["odp", "round-robin"]
+    wrong = berth("compare", TAG, "--policy", "odp", "--policy", "round-robin", "--set", "gpa=0.9")
+    assert wrong.returncode == 2
+    assert "gpa" in wrong.stderr
+    assert "gap" in wrong.stderr
+
+
 def test_compare_and_diff(tmp_path: Path) -> None:
     """Policies side by side; what moved between two plans."""
     done = berth("compare", TAG, "--policy", "odp", "--policy", "round-robin")

@@ -14,7 +14,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from berth.cli.app import app
-from berth.cli.solve_many_progress import Counter, duration
+from berth.cli.solve_many_progress import Counter
+from berth.drawing.amounts import duration
 from berth.model import BadInput
 from berth.spark import SparkSession
 

@@ -6,6 +6,8 @@ import io
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -18,6 +20,7 @@ import typer
 
 from berth.cli import output, watch, watch_view
 from berth.files import load, load_plan
+from berth.files.run_folder import decide, open_proposal
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.decision import Decision
 from berth.runtime.control.history import Event, read_history
@@ -296,13 +299,35 @@ def proposal() -> Proposal:
     return Proposal(problem, plan, plan, Decision("migrate", "because [/]", worth))
 
 
-def test_a_question_is_withdrawn_when_the_run_ends() -> None:
+def test_a_question_is_withdrawn_when_the_run_ends(tmp_path: Path) -> None:
     """Nobody waits for an answer that can't matter any more."""
     read, write = os.pipe()
     run = started_at("paris", {1.0: lambda run: "finished"})
     with os.fdopen(read) as typed, patch.object(sys, "stdin", typed), redirect_stdout(io.StringIO()):
-        assert not watch_view.ask_about(proposal(), run, nullcontext)
+        assert not watch_view.ask_about(proposal(), run, nullcontext, tmp_path)
     os.close(write)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_the_answer_may_come_from_the_page(tmp_path: Path, answer: bool) -> None:
+    """Through the folder of the run, whoever else could type something."""
+    run = started_at("paris")
+    told: list[bool] = []
+
+    def looking() -> None:
+        while (waiting := open_proposal(tmp_path)) is None:
+            time.sleep(0.01)
+        told.append(decide(tmp_path, "another", True, "ann"))
+        told.append(decide(tmp_path, waiting["id"], answer, "ann"))
+
+    page = threading.Thread(target=looking)
+    page.start()
+    with redirect_stdout(io.StringIO()):
+        assert watch_view.ask_about(proposal(), run, nullcontext, tmp_path, here=False) is answer
+    page.join()
+    assert told == [False, True]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_names_are_no_markup() -> None:

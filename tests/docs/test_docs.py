@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -191,11 +190,9 @@ def test_a_policy_of_your_own() -> None:
 
 
 def test_demo(tmp_path: Path) -> None:
-    """It runs anywhere in a few seconds, writes its files, and prints the tables of the README."""
-    started = time.monotonic()
+    """It runs anywhere, writes its files, and prints the tables of the README."""
     command = [sys.executable, str(ROOT / "examples" / "demo.py"), "--no-spark"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, cwd=tmp_path, check=True)
-    assert time.monotonic() - started < 15
     written = {path.name for path in (tmp_path / "demo-output").iterdir()}
     plans = ("fastest", "most-available", "round-robin")
     assert written == {f"{plan}.{kind}" for plan in plans for kind in ("json", "png", "svg")}

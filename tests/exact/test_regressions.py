@@ -123,3 +123,19 @@ def test_exact_policies_refuse_what_they_can_not_optimise() -> None:
     raw["applications"][0]["containers"] = {"count": 1, "capacity": {}}
     with pytest.raises(berth.BadInput, match="can't be optimised"):
         berth.solve(problem_from(raw), "s-odp")
+
+
+def test_a_deadline_far_beyond_all_paths_clashes_with_nothing() -> None:
+    """Nothing takes any time, and a link is too thin: said, not lost in numbers that overflow."""
+    raw = document(
+        [{"name": "n0"}, {"name": "n1"}],
+        [[0, 0], [0, 0]],
+        [{"name": "s", "pinned": "n0", "emits_bytes_per_s": 100}, {"name": "t", "pinned": "n1"}],
+        [{"from": "s", "to": "t"}],
+        network={"bandwidth_bytes_per_s": [[None, 50], [50, None]]},
+        application={"max_response_time_ms": 46},
+    )
+    plan = berth.solve(problem_from(raw), "odp")
+    assert plan.status == "infeasible"
+    assert plan.reason is not None
+    assert "at most 50 bytes/s" in plan.reason

@@ -1,4 +1,4 @@
-"""The operator graphs and networks of paper 003, for tests and benchmarks."""
+"""Networks for tests and benchmarks of policies in the latency space."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import csv
 import gzip
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.generators.stream_tree import BYTES_PER_KBIT, StreamTree, StreamTreeParameters, stream_tree
+from berth.generators.stream_tree import StreamTree, StreamTreeParameters
 from berth.model import Application, Network, Node, Operator, Problem, Stream
 
 FloatArray = NDArray[np.float64]
@@ -40,21 +38,6 @@ def iot_lab() -> FloatArray | None:
     return delays / 2.0
 
 
-def skyplane() -> FloatArray | None:
-    """One-way delays of 69 cloud regions; None without the data."""
-    file = Path(os.environ.get("BERTH_DATA", "")) / "skyplane_69" / "latency.csv"
-    if not file.is_file():
-        return None
-    entries = list(csv.DictReader(file.read_text().splitlines()))
-    index = {name: k for k, name in enumerate(sorted({entry["src_region"] for entry in entries}))}
-    delays = np.full((len(index), len(index)), np.nan)
-    for entry in entries:
-        if entry["dst_region"] in index:
-            delays[index[entry["src_region"]], index[entry["dst_region"]]] = float(entry["avg_rtt"]) / 2.0
-    np.fill_diagonal(delays, 0.0)
-    return delays
-
-
 def measured_network(delays: FloatArray, count: int, rng: np.random.Generator) -> Network:
     """Some of a matrix's nodes, drawn at random."""
     chosen = np.sort(rng.choice(len(delays), min(count, len(delays)), replace=False))
@@ -73,26 +56,7 @@ def space_network(count: int, rng: np.random.Generator) -> Network:
     return Network(tuple(Node(f"n{k}", coordinates=tuple(place)) for k, place in enumerate(places)))
 
 
-def operator_graph(network: Network, size: Literal[6, 12], rng: np.random.Generator) -> Problem:
-    """A tree of 6 or 12 operators (erratum E3.9): pinned sources, 2 to 5 unpinned ones, a pinned sink."""
-    application = stream_tree("app", network, rng, StreamTreeParameters(size=size))
-    return problem_of(network, application.operators, application.streams)
-
-
 def problem_of(network: Network, operators: Sequence[Operator], streams: Sequence[Stream]) -> Problem:
     """A problem of one application whose objective is network usage."""
     application = Application("app", tuple(operators), tuple(streams))
     return Problem("graph", network, (application,), objective={"network_usage": 1.0})
-
-
-def redrawn(problem: Problem, rng: np.random.Generator, selectivity: bool = False) -> Problem:
-    """The same graph with new rates of its sources and, if asked for, new selectivities."""
-    application = problem.applications[0]
-    operators = []
-    for operator in application.operators:
-        if operator.emits_bytes_per_s is not None:
-            operator = replace(operator, emits_bytes_per_s=float(rng.uniform(100, 200)) * BYTES_PER_KBIT)
-        elif selectivity and operator.candidates is None:
-            operator = replace(operator, selectivity=float(rng.uniform(0, 1)))
-        operators.append(operator)
-    return replace(problem, applications=(replace(application, operators=tuple(operators)),))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import berth
+from berth.evaluation import METRIC_BY_NAME, evaluate
+from berth.evaluation.situation import assignment_of
+from berth.exact.budget import Budget
 from berth.files import problem_from
-from berth.model import BadInput
+from berth.model import BadInput, Plan
+from berth.policies import auto
+from berth.policies.odp import Odp
+from berth.policies.policy import Answer, Task
 from berth.policies.registry import DEFAULT, find_policy
+from berth.policies.search import Search, SearchParameters
 
 
 def asked(plan: berth.Plan) -> list[str]:
@@ -65,16 +75,64 @@ def test_the_impossible_is_proved() -> None:
     assert plan.status == "infeasible"
 
 
-def test_large_problems_are_searched() -> None:
-    """The plan is no worse than what either found alone, and the bound is odp's."""
-    plan = berth.solve(braid(60, 30), time_limit=3.0, exact_share=0.4)
+class NoTimeForProofs(Budget):
+    """No clock: the part that `odp` gets is over at once, all else has no end."""
+
+    def part(self, share: float, most: float = float("inf")) -> Budget:
+        """Over."""
+        return Budget(0.0, self)
+
+
+def asked_with(monkeypatch: pytest.MonkeyPatch, steps: int) -> dict[str, Task]:
+    """The tasks that `odp` and `search` will get; the latter takes so many steps then."""
+    tasks: dict[str, Task] = {}
+
+    def watch(policy: Any, change: Callable[[Task], Task]) -> None:
+        real = policy.solve
+
+        def solve(self: Any, task: Task) -> Answer:
+            tasks[policy.about.name] = task
+            answer: Answer = real(self, change(task))
+            return answer
+
+        monkeypatch.setattr(policy, "solve", solve)
+
+    watch(Odp, lambda task: task)
+    watch(Search, lambda task: replace(task, parameters=SearchParameters(steps=steps)))
+    return tasks
+
+
+@pytest.mark.parametrize("steps", [0, 20_000])
+def test_large_problems_are_searched(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From odp's plan; the answer is no worse than what either found, and the bound is odp's."""
+    tasks = asked_with(monkeypatch, steps)
+    problem = braid(60, 30)
+    plan = berth.solve(problem, budget=NoTimeForProofs())
     assert asked(plan) == ["odp", "search"]
+    exact, searched = plan.trace["auto"]
+    start = tasks["search"].start
+    assert start is not None
+    begun = evaluate(problem, Plan(assignment_of(problem, start)))
+    assert begun.violations == ()
+    assert sum(begun.metrics[METRIC_BY_NAME[name].key] for name in problem.objective) == pytest.approx(
+        exact["objective"]
+    )
+    assert searched["objective"] <= exact["objective"]
     assert plan.violations == ()
-    assert plan.bound is not None
-    assert plan.bound <= plan.objective
-    tried = plan.trace["auto"]
-    assert plan.objective == min(each["objective"] for each in tried if each["objective"] is not None)
-    assert plan.policy == min(tried, key=lambda each: each["objective"] or float("inf"))["policy"]
+    assert plan.objective == min(exact["objective"], searched["objective"])
+    assert plan.bound == exact["bound"]
+    assert plan.bound is None or plan.bound <= plan.objective
+    if steps:
+        assert (plan.policy, searched["objective"] < exact["objective"]) == ("search", True)
+
+
+def test_what_odp_can_not_even_list_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "LARGEST_EXACT", 60 * 30 - 1)
+    asked_with(monkeypatch, 1_000)
+    plan = berth.solve(braid(60, 30), budget=NoTimeForProofs())
+    assert asked(plan) == ["search"]
+    assert plan.status == "feasible"
+    assert plan.violations == ()
 
 
 def test_containers_are_packed() -> None:
@@ -85,14 +143,24 @@ def test_containers_are_packed() -> None:
     assert plan.violations == ()
 
 
-def test_shared_operators_go_to_forest() -> None:
-    problem = berth.generate("forest", processors=12, applications=3, most_operators=20)
-    from dataclasses import replace
-
-    plan = berth.solve(replace(problem, objective={"enrolled_speed": 1.0}), time_limit=10.0, exact_share=0.1)
-    assert plan.found
+@pytest.mark.parametrize("seed", [0, 3])
+def test_shared_operators_go_to_forest(seed: int) -> None:
+    """Its plans reuse operators, which is no reason to drop them: auto's are no worse."""
+    problem = berth.generate("forest", seed=seed, processors=12, applications=3, most_operators=20)
+    plan = berth.solve(problem)
+    alone = berth.solve(problem, "forest")
+    assert alone.reuse
     assert plan.violations == ()
-    assert plan.status == "optimal" or asked(plan) == ["odp", "forest"]
+    assert plan.objective <= alone.objective
+    assert asked(plan)[0] == "forest"
+    assert plan.trace["auto"][0]["objective"] == alone.objective
+
+
+def test_what_forest_only_finds_is_proved_by_odp() -> None:
+    problem = berth.load(Path(__file__).parents[2] / "examples" / "shared-sensors.yaml")
+    assert berth.solve(problem, "forest").status == "feasible"
+    plan = berth.solve(problem)
+    assert (plan.status, asked(plan)) == ("optimal", ["forest", "odp"])
 
 
 @pytest.mark.parametrize(("name", "value"), [("gap", -0.1), ("gap", 1.0), ("exact_share", 0.0)])

@@ -11,17 +11,12 @@ from hypothesis import strategies as st
 import berth
 from berth.evaluation import Occupied
 from berth.exact.modelled import unmodelled
+from berth.experiments.mopa.graphs import operator_graph
 from berth.files import problem_from
 from berth.model import Network, Node, Operator, Problem, Stream
 from berth.policies.latency_space import exhaustive
 from tests.oracle.problems import solvable_problems
-from tests.policies.operator_graphs import (
-    measured_network,
-    noisy_network,
-    operator_graph,
-    planetlab,
-    problem_of,
-)
+from tests.policies.operator_graphs import measured_network, noisy_network, planetlab, problem_of
 
 QUIET = settings(
     deadline=None,

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.experiments.mopa.graphs import operator_graph
 from berth.files import problem_from
 from berth.model import Application, BadInput, Network, Node, Operator, Problem, Stream, Together, Where
 from berth.policies.latency_space.graph import unit_graph
@@ -17,7 +18,7 @@ from berth.policies.latency_space.network import facts_of, known_space
 from berth.policies.latency_space.virtual import Virtual, in_space, settle, start_from_springs
 from berth.policies.latency_space.weber import weber
 from tests.oracle.problems import solvable_problems
-from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of, space_network
+from tests.policies.operator_graphs import noisy_network, problem_of, space_network
 
 QUIET = settings(
     deadline=None,

@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.experiments.mopa.graphs import operator_graph, redrawn
 from berth.files import plan_from, problem_from
 from berth.model import Network, Node, Operator, Problem, Stream, Together
 from tests.oracle.problems import previous_plans, solvable_problems
-from tests.policies.operator_graphs import noisy_network, operator_graph, problem_of, redrawn
+from tests.policies.operator_graphs import noisy_network, problem_of
 
 QUIET = settings(
     deadline=None,

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 import berth
+from berth.experiments.mopa.graphs import operator_graph, redrawn
 from berth.model import Network, Node, Operator, Problem, Stream
-from tests.policies.operator_graphs import (
-    iot_lab,
-    measured_network,
-    noisy_network,
-    operator_graph,
-    planetlab,
-    problem_of,
-    redrawn,
-)
+from tests.policies.operator_graphs import iot_lab, measured_network, noisy_network, planetlab, problem_of
 
 NETWORK = noisy_network(60, np.random.default_rng(0))
 

@@ -18,9 +18,11 @@ from berth.cli import (
     generate,
     ingest,
     policies,
+    reproduce,
     run,
     sample_telemetry,
     schema,
+    serve,
     show,
     simulate,
     solve,
@@ -41,6 +43,8 @@ for command in (solve, evaluate, explain, compare, diff, show, policies, schema,
     command.register(app)
 for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch, simulate):
     command.register(app)
+reproduce.register(app)
+serve.register(app)
 
 
 def _print_version(wanted: bool) -> None:

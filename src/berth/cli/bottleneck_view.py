@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from rich.markup import escape
 
@@ -11,15 +10,6 @@ from berth.cli.output import out
 from berth.evaluation import Situation
 from berth.evaluation.bottleneck import Use, bottleneck, exceeded
 from berth.evaluation.feasibility import amount
-
-
-def bottleneck_document(situation: Situation) -> dict[str, Any]:
-    """The keys that `--json` has beside metrics and violations."""
-    fullest = bottleneck(situation)
-    return {
-        "bottleneck": None if fullest is None else fullest.document(),
-        "exceeded": [use.document() for use in exceeded(situation)],
-    }
 
 
 def print_bottleneck(situation: Situation) -> None:

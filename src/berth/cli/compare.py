@@ -14,6 +14,7 @@ from berth.cli.arguments import (
     ProblemFile,
     Seed,
     TimeLimit,
+    settings_from,
     time_limit_from,
     with_objective,
 )
@@ -24,9 +25,10 @@ from berth.cli.sequential import Events, Sequential, accepted, way_to_solve
 from berth.evaluation import METRICS
 from berth.exact.budget import Budget
 from berth.files import load, load_plan, plan_document
-from berth.model import BadInput, Plan
-from berth.policies import find_policy, policy_names
+from berth.model import Plan
+from berth.policies import policy_names
 from berth.policies.solve import DEFAULT_TIME_LIMIT
+from berth.policies.variants import variants_for
 
 EPILOG = """Examples:
 
@@ -34,7 +36,7 @@ EPILOG = """Examples:
 
   berth compare problem.yaml --json
 
-  berth compare cluster.yaml --sequential --policy mips --policy ffd
+  berth compare cluster.yaml --sequential --policy mips --policy ffd --set alpha=1
 
 Each policy has the whole time limit. Exit codes: 0 if any plan breaks no constraint, else the best of
 the policies' own.
@@ -49,6 +51,12 @@ def compare(
     ] = None,
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
     seed: Seed = 0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A parameter, for the policies that have it. Can be repeated.", metavar="KEY=VALUE"
+        ),
+    ] = None,
     objective: Objectives = None,
     previous: Previous = None,
     sequential: Sequential = False,
@@ -58,25 +66,28 @@ def compare(
     """Solve a problem by several policies and put their plans side by side."""
     loaded = with_objective(load(problem), objective)
     before = None if previous is None else load_plan(previous)
-    names = list(dict.fromkeys(policy or policy_names()))
-    mistakes: list[str] = []
-    for name in names:
-        try:
-            find_policy(name)
-        except BadInput as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise BadInput(mistakes)
+    choices = {key: [value] for key, value in settings_from(settings).items()}
+    variants = variants_for(policy or policy_names(), choices, [seed])
     plans = []
     solve_it, _, code_of = way_to_solve(sequential, events, None)
-    for name in names:
+    for variant in variants:
         budget = Budget(time_limit_from(time_limit))
         with showing(budget) as progress:
-            plans.append(solve_it(loaded, name, seed=seed, previous=before, budget=budget, progress=progress))
+            plans.append(
+                solve_it(
+                    loaded,
+                    variant.policy,
+                    seed=seed,
+                    previous=before,
+                    budget=budget,
+                    progress=progress,
+                    **variant.parameters,
+                )
+            )
     if as_json:
         print_json([plan_document(plan) for plan in plans])
     else:
-        print_comparison(names, plans)
+        print_comparison([variant.policy for variant in variants], plans)
     codes = [code_of(plan) for plan in plans]
     raise typer.Exit(next(code for code in (KEPT, BROKEN, INFEASIBLE, NOT_FOUND) if code in codes))
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 import typer
 
 from berth.cli.arguments import AsJson, PlanFiles, Previous, ProblemFile
-from berth.cli.bottleneck_view import bottleneck_document, print_bottleneck
+from berth.cli.bottleneck_view import print_bottleneck
 from berth.cli.exit_codes import BROKEN, KEPT
 from berth.cli.output import out, print_json, print_violations
 from berth.cli.plan_view import print_metrics
 from berth.connectors import evaluate_packing, load_any
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
+from berth.evaluation.bottleneck import bottleneck_document
 from berth.files import load
 
 EPILOG = """Examples:

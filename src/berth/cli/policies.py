@@ -8,6 +8,7 @@ from rich.markup import escape
 from berth.cli.arguments import AsJson
 from berth.cli.output import out, print_json
 from berth.policies import find_policy, policy_names
+from berth.policies.listing import policy_documents
 from berth.policies.parameters import described
 
 EPILOG = """Examples:
@@ -20,22 +21,10 @@ EPILOG = """Examples:
 
 def policies(as_json: AsJson = False) -> None:
     """List every policy: what it optimises, which constraints it holds, and its parameters."""
-    found = [find_policy(name) for name in policy_names()]
     if as_json:
-        print_json(
-            [
-                {
-                    "name": policy.about.name,
-                    "paper": policy.about.paper,
-                    "optimises": policy.about.optimises,
-                    "holds": policy.about.holds,
-                    "parameters": described(policy.parameters),
-                }
-                for policy in found
-            ]
-        )
+        print_json(policy_documents())
         return
-    for policy in found:
+    for policy in map(find_policy, policy_names()):
         about = policy.about
         out.print(f"[bold]{escape(about.name)}[/]")
         for label, text in (("paper", about.paper), ("optimises", about.optimises), ("holds", about.holds)):

@@ -89,6 +89,7 @@ def run(
     from berth.files import load, load_plan
     from berth.files.document import write_text
     from berth.runtime.failures import Misplaced
+    from berth.runtime.live import Live
     from berth.runtime.loading import load_application
     from berth.runtime.placement import placement_of
     from berth.runtime.profiles import ExecutorSize
@@ -117,7 +118,7 @@ def run(
         with waiting("starting") as steps:
             access = until_the_end.enter_context(cluster_access(loaded, master, master_ui, steps))
             running = until_the_end.enter_context(
-                Run(application, loaded, chosen, access, place, options, tally.add, steps)
+                Run(application, loaded, chosen, access, place, options, Live(tally, place).add, steps)
             )
         with stopping_on_signals(running.stop), RunView(tally, application.name).shown():
             word, failure = _until_over(running, seconds)

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berth.cli.output import err, out, plain_table
-from berth.cli.solve_many_progress import duration
-from berth.drawing.amounts import byte_rate, counted, milliseconds, percentage, quantity, shortened
+from berth.drawing.amounts import byte_rate, counted, duration, milliseconds, percentage, quantity, shortened
 
 if TYPE_CHECKING:
     from berth.runtime.run_figures import Figures, OperatorFigures, StreamFigures

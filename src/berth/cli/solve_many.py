@@ -17,10 +17,11 @@ from berth.cli.arguments import (
     time_limit_from,
 )
 from berth.cli.output import err, number, out, plain_table, print_json
-from berth.cli.solve_many_progress import counting, duration
+from berth.cli.solve_many_progress import counting
 from berth.cli.solve_together import place_together
 from berth.cli.spark_options import Configuration, Master, session_for
 from berth.cli.spark_progress import watching
+from berth.drawing.amounts import duration
 from berth.model import BadInput
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from berth.cli.output import err
 from berth.cli.progress import EVERY_SECONDS
+from berth.drawing.amounts import duration
 
 POLL_SECONDS = 0.2
 
@@ -67,16 +68,6 @@ class Counter:
         """Print a line every few seconds until done."""
         while not done.wait(EVERY_SECONDS):
             err.print(self.line(), style="dim", markup=False, soft_wrap=True)
-
-
-def duration(seconds: float) -> str:
-    """A time as people say it: 12 s, 3 min 20 s, 2 h 5 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
 
 
 @contextmanager

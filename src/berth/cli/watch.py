@@ -125,7 +125,13 @@ def watch(
         float | None,
         typer.Option(help="Seconds of telemetry that count. Default: those of two looks.", metavar="S"),
     ] = None,
-    approve: Annotated[bool, typer.Option("--approve", help="Show the difference and ask first.")] = False,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Show the difference and ask first, here and on the page.")
+    ] = False,
+    approve_on_page: Annotated[
+        bool,
+        typer.Option("--approve-on-page", help="As --approve, but only the page of 'berth serve' is asked."),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
     time_limit: TimeLimit = 10.0,
     seed: Seed = 0,
@@ -150,6 +156,7 @@ def watch(
     """Run an application, measure it, and move its operators when a better plan is worth it."""
     from berth.runtime.control.terms import Terms
     from berth.runtime.control.wanted import load_wanted
+    from berth.runtime.live import Live
     from berth.runtime.loading import load_application
     from berth.runtime.profiles import ExecutorSize
     from berth.runtime.run import RunOptions
@@ -167,7 +174,7 @@ def watch(
         tolerance=tolerance,
         distrust_s=distrust,
         memory_s=memory,
-        approve=approve,
+        approve=approve or approve_on_page,
         dry_run=dry_run,
         policy=policy,
         time_limit=time_limit_from(time_limit),
@@ -187,7 +194,7 @@ def watch(
     wanted = replace(wanted, problem=with_objective(wanted.problem, objective))
     chosen, reason = _checked_plan(application, wanted.problem, plan, terms)
     place = folder if folder is not None else Path(f"{application.name}.run")
-    watching = _Watching(application, wanted, chosen, reason, place, terms)
+    watching = _Watching(application, wanted, chosen, reason, place, terms, ask_here=not approve_on_page)
     with ExitStack() as until_the_end:
         catch = until_the_end.enter_context(leaving_on_signals())
         catch(signal.SIGINT)
@@ -195,7 +202,14 @@ def watch(
             access = until_the_end.enter_context(cluster_access(wanted.problem, master, master_ui, steps))
             running = until_the_end.enter_context(
                 _run_for(
-                    application, wanted.problem, chosen, access, place, options, watching.tally.add, steps
+                    application,
+                    wanted.problem,
+                    chosen,
+                    access,
+                    place,
+                    options,
+                    Live(watching.tally, place).add,
+                    steps,
                 )
             )
         code = watching.until_over(running, seconds)
@@ -252,7 +266,15 @@ class _Watching:
     """One watch from its start to its report."""
 
     def __init__(
-        self, application: Application, wanted: Wanted, plan: Plan, reason: str, place: Path, terms: Terms
+        self,
+        application: Application,
+        wanted: Wanted,
+        plan: Plan,
+        reason: str,
+        place: Path,
+        terms: Terms,
+        *,
+        ask_here: bool,
     ) -> None:
         from berth.runtime.placement import placement_of
         from berth.runtime.run_report import RunTally
@@ -263,6 +285,7 @@ class _Watching:
         self._reason = reason
         self._place = place
         self._terms = terms
+        self._ask_here = ask_here
         self._word = "failed"
         placement = placement_of(application, wanted.problem, plan)
         self.tally: RunTally = RunTally(application, placement, time.time() * 1000)
@@ -292,7 +315,9 @@ class _Watching:
                     _measure_by(measurer, running, self._wanted, self._place / "measuring"),
                     self._terms,
                     history,
-                    lambda proposal: ask_about(proposal, running, view.aside),
+                    lambda proposal: ask_about(
+                        proposal, running, view.aside, self._place, here=self._ask_here
+                    ),
                     seconds=seconds,
                     reason=self._reason,
                 )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -14,6 +15,7 @@ from rich.markup import escape
 from berth.cli.diff import print_change
 from berth.cli.output import err, out, plain_table
 from berth.evaluation.change import change_between
+from berth.files.run_folder import asking
 
 if TYPE_CHECKING:
     from berth.runtime.control.history import Event
@@ -67,25 +69,46 @@ def _clock(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds):%H:%M:%S}"
 
 
-def ask_about(proposal: Proposal, run: Running, aside: Callable[[], AbstractContextManager[None]]) -> bool:
-    """Show what would change, and wait for a yes; a run that ends meanwhile is a no."""
+def ask_about(
+    proposal: Proposal,
+    run: Running,
+    aside: Callable[[], AbstractContextManager[None]],
+    folder: Path,
+    *,
+    here: bool = True,
+) -> bool:
+    """Show what would change, and wait for a yes; a run that ends meanwhile is a no.
+
+    The answer may be typed, or come through the run's folder, from the page of `berth serve`; where nobody is
+    `here`, only from there.
+    """
     from berth.runtime.control.running import RUNNING
 
-    with aside():
+    with aside(), asking(folder, proposal.decision.reason, proposal.before, proposal.after) as question:
         out.print(f"\n[bold]{escape(proposal.decision.reason)}[/]", soft_wrap=True)
         print_change(change_between(proposal.before, proposal.after))
-        err.print("\nmove? [y/N] ", end="", markup=False)
+        err.print("\nmove? [y/N] " if here else "\nmove? (asked on the page)", end="", markup=False)
         while True:
-            try:
-                ready, _, _ = select.select([sys.stdin], [], [], 0.0)
-            except (OSError, ValueError):
-                # there is nobody to ask
-                return False
-            if ready:
-                return sys.stdin.readline().strip().lower() in ("y", "yes")
+            decided = question.answer()
+            if decided is not None:
+                err.print(f"{'yes' if decided else 'no'}, from the page", markup=False)
+                return decided
+            typed = _typed() if here else None
+            if typed is not None:
+                return typed
             if run.wait(POLL_SECONDS) != RUNNING:
                 err.print("the run has something else to say", markup=False)
                 return False
+
+
+def _typed() -> bool | None:
+    """What somebody has answered; None: nothing yet."""
+    try:
+        ready, _, _ = select.select([sys.stdin], [], [], 0.0)
+    except (OSError, ValueError):
+        # there is nobody to ask
+        return False
+    return sys.stdin.readline().strip().lower() in ("y", "yes") if ready else None
 
 
 def print_history(events: Sequence[Event]) -> None:

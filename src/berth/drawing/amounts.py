@@ -53,6 +53,16 @@ def metric(key: str, value: float) -> str:
     return quantity(value)
 
 
+def duration(seconds: float) -> str:
+    """A time as people say it: 12 s, 3 min 20 s, 2 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"
+
+
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 node, 3 nodes."""
     return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,6 +80,15 @@ def exceeded(situation: Situation) -> list[Use]:
     """Every limit that is exceeded, requirements of the applications included."""
     found = [*uses(situation), *requirement_uses(situation)]
     return [use for use in found if use.exceeded]
+
+
+def bottleneck_document(situation: Situation) -> dict[str, Any]:
+    """Both for JSON: `bottleneck` and `exceeded`."""
+    fullest = bottleneck(situation)
+    return {
+        "bottleneck": None if fullest is None else fullest.document(),
+        "exceeded": [use.document() for use in exceeded(situation)],
+    }
 
 
 def _processors(situation: Situation) -> Iterator[Use]:

@@ -418,6 +418,7 @@ def group_maximum(values: FloatArray, group: IndexArray) -> FloatArray:
 
 
 def assignment_of(problem: Problem, nodes: IndexArray) -> Mapping[str, str]:
-    """Node numbers of all instances as a plan's assignment."""
+    """Node numbers of all instances as a plan's assignment; below 0: reused or skipped, without a node."""
     names = problem.network.nodes
-    return {name: names[node].name for name, node in zip(problem.instances.names, nodes, strict=True)}
+    placed = zip(problem.instances.names, nodes, strict=True)
+    return {name: names[node].name for name, node in placed if node >= 0}

@@ -15,6 +15,8 @@ from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.run import Run, SolverOptions, run
+from berth.exact.equal_nodes import equal_nodes, least_of_equals
+from berth.exact.symmetry import interchangeable
 from berth.exact.task import ExactTask, Found
 from berth.model.randomness import generator_for
 
@@ -54,8 +56,14 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
     if np.isfinite(task.least):
         objective.at_least(task.least)
     model.order_interchangeable(task.costs)
+    nodes_alike = equal_nodes(task.placement, task.costs)
+    model.order_equal_nodes(nodes_alike)
+    hint = task.start
+    if hint is not None and not task.placement.packings:
+        hint = least_of_equals(hint, interchangeable(task.placement, task.costs), nodes_alike)
     for options in _attempts(task):
-        attempt = run(model, task.budget, options, best.nodes, _heard(task, objective))
+        attempt = run(model, task.budget, options, hint, _heard(task, objective))
+        hint = hint if attempt.nodes is None else attempt.nodes
         bound = max(best.bound, objective.real(attempt.bound))
         nodes = best.nodes if attempt.nodes is None else attempt.nodes
         if attempt.outcome == "optimal" and task.ties != "any":

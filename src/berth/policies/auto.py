@@ -15,10 +15,17 @@ from berth.model.pair_fields import AllPairsError
 from berth.policies.odp import OdpParameters, infeasible
 from berth.policies.policy import About, Answer, Task
 from berth.policies.registry import find_policy
+from berth.policies.search import SearchParameters
 from berth.policies.solve import problem_goal
 
 CLOSE = 1e-3
-"""Where `odp` came to its end with less of a gap, a search gets as much time as that took."""
+"""Where `odp` came to its end with less of a gap, a search gets few steps."""
+FEW_STEPS = 2_000_000
+"""Not seconds: the same seed gives the same plan."""
+
+
+LARGEST_EXACT = 50_000_000
+"""Instances times nodes beyond which `odp` isn't asked: it can't even look at all of them."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ class _Attempts:
         """The best of all, or the first that settles it."""
         last = Answer("unknown", goal=self._goal, reason="no plan found")
         for name in self._policies():
-            if self._tried and self._task.budget.over:
+            if self._tried and self._done:
                 break
             last = self._attempt(name)
             if last.status == "infeasible" or self._settled:
@@ -108,14 +115,18 @@ class _Attempts:
 
     def _policies(self) -> Iterator[str]:
         """Who is asked, in this order."""
-        problem = self._task.problem
-        yield "odp"
         if self._task.parameters.only_odp:
+            yield "odp"
             return
-        if any(application.containers is not None for application in problem.applications):
-            yield "mips"
-        elif unmodelled(problem) is not None and self._goal.single in _goals_of_forest():
+        if self._is_of_forest:
+            # It takes a fixed number of steps, and a model with reuse may not even be built in time.
             yield "forest"
+            yield "odp"
+            return
+        if self._packs or not self._huge:
+            yield "odp"
+        if self._packs:
+            yield "mips"
         elif self._bounded_usage:
             yield "search"
             yield "latency-bound"
@@ -123,10 +134,32 @@ class _Attempts:
             yield "search"
 
     @property
+    def _huge(self) -> bool:
+        """Whether `odp` would spend all of its time, and gigabytes, on a list of who may go where."""
+        problem = self._task.problem
+        return len(problem.instances) * len(problem.network.nodes) > LARGEST_EXACT
+
+    @property
+    def _packs(self) -> bool:
+        return any(application.containers is not None for application in self._task.problem.applications)
+
+    @property
+    def _is_of_forest(self) -> bool:
+        """Whether it is paper 004's problem: shared operators or objects, and one of its goals."""
+        shares = not self._packs and unmodelled(self._task.problem) is not None
+        return shares and self._goal.single in _goals_of_forest()
+
+    @property
     def _bounded_usage(self) -> bool:
         """Whether it is paper 002's problem: least network usage under a latency bound."""
         bounded = any(each.max_response_time_ms is not None for each in self._task.problem.applications)
         return bounded and self._goal.single == "network_usage"
+
+    @property
+    def _done(self) -> bool:
+        """Whether nobody else is asked: for a first plan, there is always time."""
+        budget = self._task.budget
+        return budget.stopped is not None or (budget.over and self._best is not None)
 
     @property
     def _settled(self) -> bool:
@@ -149,15 +182,16 @@ class _Attempts:
         budget = self._task.budget
         if name == "odp":
             parameters = self._task.parameters.of_odp
-            share = 1.0 if self._task.parameters.only_odp else self._task.parameters.exact_share
-            budget = budget.part(share)
+            last = self._task.parameters.only_odp or self._is_of_forest
+            budget = budget.part(1.0 if last else self._task.parameters.exact_share)
             self._exact = budget
-        elif self._close:
-            budget = budget.part(1.0, most=max(1.0, self._tried[0]["seconds"]))
+        elif self._close and name == "search":
+            parameters = SearchParameters(steps=FEW_STEPS)
         elif name == "search" and self._bounded_usage:
             budget = budget.part(0.7)
         began = self._task.budget.elapsed
-        task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget)
+        start = None if self._best is None else self._best[1].nodes
+        task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget, start=start)
         try:
             answer = replace(policy.solve(task), policy=name)
         except AllPairsError as error:

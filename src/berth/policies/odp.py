@@ -72,7 +72,8 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
     if not plain or parameters.ties != "any" or not all(map(covered, goal.weights)):
         return None
     answer = solve_shared(task, goal, True, parameters.gap)
-    return None if answer.status == "unknown" else answer
+    # Beside a plan that is there already, one of the model without reuse would prove nothing.
+    return None if answer.status == "unknown" and task.start is None else answer
 
 
 def solve_for(task: Task, goal: Goal) -> Answer:

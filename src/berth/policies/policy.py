@@ -46,6 +46,8 @@ class Task:
     seed: int
     budget: Budget
     report: Callable[[Progress], None] = lambda progress: None
+    start: NDArray[np.intp] | None = None
+    """The node of each instance in a plan that is known already, for policies that improve plans."""
 
     @property
     def problem(self) -> Problem:

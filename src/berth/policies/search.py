@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
+from berth.exact.budget import Budget
+from berth.exact.minimise import LARGEST_LOOKAHEAD
 from berth.exact.modelled import modelled, unmodelled
+from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
+from berth.exact.start import first_plan
 from berth.model import Download, Plan
 from berth.model.pair_fields import AllPairsError
 from berth.policies.downloads import choose_downloads
@@ -26,6 +30,8 @@ LONGEST_REASON = 3
 JUDGING = 0.2
 """The share of the time that judging plans may take, where they are large."""
 STEPS_WITHOUT_LIMIT = 50_000_000
+PATHS = ("response_time", "loaded_response_time")
+COMPILING = "compiling, first use"
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ class _Run:
         self._incumbents: list[list[float]] = []
         self._refused: tuple[str, ...] = ()
         self._next_judgement = 0.0
+        self._compiling = 0.0
 
     def answer(self) -> Answer:
         """Search, and say what came of it."""
@@ -88,14 +95,42 @@ class _Run:
         steps: int | None = self._task.parameters.steps
         if steps is None and np.isinf(self._task.budget.remaining):
             steps = STEPS_WITHOUT_LIMIT
+        budget = self._compiled()
         self._search = LocalSearch(self._placement, self._goal, self._task.seed)
         alone = self._nowhere()
         if alone is not None:
             return Answer("unknown", goal=self._goal, reason=f"no plan found: {alone}")
         self._search.start()
-        self._search.run(self._task.budget, steps, self._look)
+        self._look_ahead()
+        if self._task.start is not None:
+            self._search.offer(self._task.start)
+        self._search.run(budget, steps, self._look)
         self._look(last=True)
         return self._concluded()
+
+    def _look_ahead(self) -> None:
+        """Where paths count, `odp`'s first plan is a start as well: it knows the least of what is left."""
+        paths = [name for name in PATHS if self._goal.weights.get(name)]
+        if not paths or self._placement.size > LARGEST_LOOKAHEAD:
+            return
+        times = PathTimes(self._placement, loaded=paths[0] != PATHS[0])
+        blocks = first_plan(self._placement, self._goal, times)
+        if blocks is not None:
+            self._search.offer(self._placement.nodes_of_instances(blocks))
+
+    def _compiled(self) -> Budget:
+        """Compile what was never used on this machine; that time isn't taken off the search's."""
+        from berth.policies.local_search.kernels import compile_all, must_compile_any
+
+        budget = self._task.budget
+        if not must_compile_any():
+            return budget
+        left = budget.remaining
+        self._task.progress(None, None, COMPILING)
+        began = time.perf_counter()
+        compile_all()
+        self._compiling = round(time.perf_counter() - began, 3)
+        return Budget(left, budget)
 
     def _nowhere(self) -> str | None:
         """Why some block fits nowhere, even alone; None: each does."""
@@ -150,6 +185,8 @@ class _Run:
             "cycles": search.cycles,
             "incumbents": self._incumbents,
         }
+        if self._compiling:
+            trace["compiling_seconds"] = self._compiling
         left_out = unmodelled(self._task.problem)
         if left_out is not None:
             trace["not_in_search"] = left_out

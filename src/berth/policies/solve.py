@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
 from berth.evaluation.metrics import AdditiveMetric
+from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
@@ -115,7 +114,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         return plan
     plan = replace(
         plan,
-        assignment=_assignment(problem, answer),
+        assignment=assignment_of(problem, answer.nodes),
         containers=answer.containers,
         downloads=answer.downloads,
         reuse=answer.reuse,
@@ -125,13 +124,6 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
     objective = goal.value(evaluation.metrics) if goal is not None else None
     plan = replace(plan, metrics=evaluation.metrics, violations=evaluation.violations, objective=objective)
     return _with_proof(plan, answer)
-
-
-def _assignment(problem: Problem, answer: Answer) -> dict[str, str]:
-    assert answer.nodes is not None
-    nodes = problem.network.nodes
-    placed = np.flatnonzero(answer.nodes >= 0).tolist()
-    return {problem.instances.names[number]: nodes[answer.nodes[number]].name for number in placed}
 
 
 def _with_proof(plan: Plan, answer: Answer) -> Plan:

@@ -101,6 +101,28 @@ class RunTally:
         with self._lock:
             return self._figures(self._until_ms, self._total, self._covered_ms)
 
+    def now_document(self) -> dict[str, Any]:
+        """How it is, for JSON: with the keys of the report, and the latency of the last batch."""
+        figures = self.now()
+        latency = _latency_entry(figures.latency)
+        if latency is not None and figures.latency is not None:
+            latency["last"] = round(figures.latency.last, 1)
+        with self._lock:
+            plan = self._plan()
+        return {
+            "application": figures.application,
+            "started": _iso(self._started_ms),
+            "seconds": round(figures.seconds, 3),
+            "batches": figures.batches,
+            "rows": figures.rows,
+            "rows_per_s": round(figures.rows_per_s, 3),
+            "latency_ms": latency,
+            "plan": plan,
+            "operators": [_operator_entry(each) for each in figures.operators],
+            "streams": [_stream_entry(each) for each in figures.streams],
+            "migrated": figures.migrations,
+        }
+
     def document(self) -> dict[str, Any]:
         """The report, for JSON."""
         figures = self.overall()

@@ -31,6 +31,13 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
     return found
 
 
+def must_compile(function: Callable[..., Any]) -> bool:
+    """Whether the first call of a compiled function will take long: nobody has compiled it here before."""
+    index = _cache_index(function)
+    signatures = getattr(function, "signatures", None)
+    return signatures == [] and (index is None or not index._load_index())
+
+
 def _cache_index(dispatcher: Any) -> Any:
     index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     return index if hasattr(index, "_source_stamp") else None

@@ -11,7 +11,7 @@ from tests.exact.instances import document
 
 
 def random_problem(generator: np.random.Generator, kind: str, operators: int, nodes: int) -> Problem:
-    """A pipeline or a fan with everything that the methods hold: some of it missing, zero, tight or equal."""
+    """A pipeline, a fan or any graph with all that the methods hold: some missing, zero, tight or equal."""
     delays: list[list[float | None]] = _delays(generator, nodes)
     resources = ["cpu", "memory"][: int(generator.integers(1, 3))]
     names = [f"o{k}" for k in range(operators)]
@@ -38,7 +38,7 @@ def random_problem(generator: np.random.Generator, kind: str, operators: int, no
         application["throughput_per_s"] = float(generator.choice([1.0, 100.0, 300.0]))
     if generator.random() < 0.15:
         application["max_response_time_ms"] = float(generator.integers(1, 40))
-    if generator.random() < 0.2 and kind == "pipeline" and operators > 2:
+    if generator.random() < 0.2 and kind != "fan" and operators > 2:
         first = int(generator.integers(operators - 1))
         application["rules"] = [{"together": names[first : first + 2]}]
     streams = [{"from": one, "to": other} for one, other in _streams(generator, kind, names)]
@@ -83,6 +83,9 @@ def _streams(generator: np.random.Generator, kind: str, names: list[str]) -> lis
     if kind == "pipeline":
         order = [names[k] for k in generator.permutation(len(names))]
         return list(pairwise(order))
+    if kind == "dag":
+        pairs = [(one, other) for k, other in enumerate(names) for one in names[:k]]
+        return [pair for pair in pairs if generator.random() < 0.5]
     shape = generator.integers(3)
     first, last = (names[0] if shape != 1 else None), (names[-1] if shape != 2 else None)
     middle = [name for name in names if name not in (first, last)]

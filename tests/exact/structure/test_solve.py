@@ -16,6 +16,7 @@ from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Placement, Sampling
 from berth.exact.structure.shape import Fan, Pipeline, parts_of
+from berth.exact.structure.solve import solve_by_structure
 from berth.files import problem_from
 from berth.model import Problem
 from tests.exact.instances import best_fat_response_time, document, paper_instance
@@ -47,6 +48,34 @@ def test_against_enumeration(seed: int, kind: str, operators: int, nodes: int) -
         np.random.default_rng(seed), kind, operators, min(nodes, 3 if operators > 6 else 4)
     )
     assert_optimal(problem, best_response_time(problem))
+
+
+@QUIET
+@given(st.integers(0, 10**6), st.integers(3, 6))
+def test_other_graphs_against_enumeration(seed: int, operators: int) -> None:
+    """What a path of a graph shows is never more than the optimum, which the general model then finds."""
+    problem = random_problem(np.random.default_rng(seed), "dag", operators, 4)
+    expected = best_response_time(problem)
+    assert_optimal(problem, expected)
+    placement = Placement(Setting(problem))
+    if all(map(len, placement.candidates)) and parts_of(placement) is None:
+        path = solve_by_structure(placement, GOAL, Budget(60), 0.0, lambda _: None, lambda *_: None)
+        assert path is None or path.bound <= expected * (1 + 1e-9)
+
+
+def test_a_path_bounds_the_rest() -> None:
+    """Forks and joins one after the other: the path through them needs many nodes, and says so."""
+    streams = [(k, k + step) for k in (0, 3, 6) for step in (1, 2)]
+    streams += [(k + step, k + 3) for k in (0, 3, 6) for step in (1, 2)]
+    delays = (5 * (1 - np.eye(6))).tolist()
+    nodes = [{"name": f"n{k}", "capacity": {"cpu": 2}} for k in range(6)]
+    operators = [{"name": f"o{k}", "demand": {"cpu": 1}} for k in range(10)]
+    pairs = [{"from": f"o{one}", "to": f"o{other}"} for one, other in streams]
+    problem = problem_from(document(nodes, delays, operators, pairs))
+    found = solved(problem)
+    assert found.status == "optimal"
+    assert found.trace["structure"]["path"] == 7
+    assert found.trace["structure"]["bound"] == pytest.approx(15.0)
 
 
 @settings(QUIET, max_examples=25)

@@ -13,12 +13,15 @@ from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.exact.budget import Budget
+from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
+from berth.exact.start import first_plan
 from berth.files import plan_from, problem_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.local_search import engine
 from berth.policies.local_search.engine import LocalSearch
-from berth.policies.search import Search
+from berth.policies.policy import Task
+from berth.policies.search import Search, SearchParameters
 from tests.exact.instances import best_fat_response_time, document, paper_instance
 from tests.oracle.enumerate import optimum
 from tests.oracle.problems import CONTAINER_OBJECTIVES, OBJECTIVES, previous_plans, solvable_problems
@@ -89,6 +92,28 @@ def test_weighted_sums_are_the_judges(data: st.DataObject) -> None:
     check_sums(problem_from(raw), Goal(weights, "raw"), None)
 
 
+@settings(QUIET, max_examples=25)
+@given(st.data())
+def test_weighted_times_are_the_judges(data: st.DataObject) -> None:
+    """Both kinds of response time beside a sum: paths are judged exactly then, not only within bounds."""
+    raw = without_reads(data.draw(solvable_problems("response_time", max_nodes=5, max_instances=8)))
+    weights = {"response_time": 1.0, "loaded_response_time": 0.5, "traffic": 0.1}
+    check_sums(problem_from(raw), Goal(weights, "raw"), None)
+
+
+def test_where_paths_count_it_begins_no_worse_than_the_exact_engine() -> None:
+    """Without a single step."""
+    problem = paper_instance("fat", 20, 20)
+    placement = Placement(Setting(problem), prune=False)
+    blocks = first_plan(placement, Goal({"response_time": 1.0}), PathTimes(placement))
+    assert blocks is not None
+    greedy = evaluate(problem, Plan(assignment_of(problem, placement.nodes_of_instances(blocks))))
+    assert not greedy.violations
+    plan = berth.solve(problem, Search(), steps=0, time_limit=None)
+    assert plan.objective is not None
+    assert plan.objective <= greedy.metrics["response_time_ms"] * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("objective", ["response_time", "network_usage", "availability", "nodes_used"])
 def test_small_problems_are_solved_to_the_optimum(objective: str) -> None:
     """Of all plans that keep the constraints, none is better; where there is none, none is found."""
@@ -131,6 +156,20 @@ def test_the_same_steps_give_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(engine, "FIRST_SLICE", 77)
     other = berth.solve(problem, Search(), steps=20_000, seed=3, time_limit=None)
     assert one.assignment == other.assignment
+
+
+def test_a_plan_that_is_known_is_where_it_begins() -> None:
+    """Without a single step, the better of its own first plan and the one that it is given."""
+    problem = paper_instance("fat", 20, 20)
+    setting, parameters = Setting(problem), SearchParameters(steps=0)
+    good = Search().solve(Task(setting, SearchParameters(steps=20_000), 0, Budget(None))).nodes
+    assert good is not None
+    first = Search().solve(Task(setting, parameters, 0, Budget(None))).nodes
+    again = Search().solve(Task(setting, parameters, 0, Budget(None), start=good)).nodes
+    assert first is not None
+    assert again is not None
+    assert not np.array_equal(first, good)
+    assert np.array_equal(again, good)
 
 
 def test_what_can_not_be_is_named() -> None:

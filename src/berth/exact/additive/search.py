@@ -13,6 +13,7 @@ from berth.exact.additive.bounds import Bounds, branching_block
 from berth.exact.additive.improvement import improved
 from berth.exact.additive.rest import BoolArray, FloatArray, IndexArray, Rest, rest_of
 from berth.exact.additive.tables import Tables
+from berth.exact.additive.twins import Twins
 from berth.exact.budget import Budget
 from berth.model.randomness import generator_for
 
@@ -59,6 +60,7 @@ class Search:
         split = np.zeros((len(self.tables.ends), 2, allowed.shape[1]))
         self._open = [_Branch(-np.inf, 0, allowed, np.zeros_like(self.tables.limit), split)]
         self._bounds = Bounds(self.tables.beyond)
+        self._twins = Twins(self.tables)
         self._number = 0
         self._generator = generator_for(self.seed)
 
@@ -148,7 +150,10 @@ class Search:
             spread = np.where(allowed[rest.blocks].sum(axis=1) > 1)[0]
             block = int(rest.blocks[spread[0]]) if len(spread) else block
             chosen = int(np.flatnonzero(rest.blocks == block)[0])
-        for place in np.flatnonzero(allowed[block]).tolist():
+        places = np.flatnonzero(allowed[block])
+        if self._first_in_order(block, allowed):
+            places = self._twins.firsts(places, allowed)
+        for place in places.tolist():
             below = allowed.copy()
             below[block] = False
             below[block, place] = True
@@ -156,6 +161,19 @@ class Search:
                 self._number += 1
                 bound = max(whole.bound, float(least[chosen, place]))
                 heapq.heappush(self._open, replace(whole, bound=bound, number=self._number, allowed=below))
+
+    def _first_in_order(self, block: int, allowed: BoolArray) -> bool:
+        """Whether all blocks that come before it in its group are settled, on no later place than its own.
+
+        Only then may the first of several equal places stand for all of them: with the block on the least
+        place of those in its group, exchanging that for an earlier equal one keeps the group in order.
+        """
+        for group in self.alike:
+            if block in group:
+                before = allowed[group[: group.index(block)]]
+                earlier = np.argmax(before, axis=1) <= np.argmax(allowed[block])
+                return bool((before.sum(axis=1) == 1).all() and earlier.all())
+        return True
 
     def _order(self, allowed: BoolArray, block: int, place: int) -> bool:
         """Of blocks that can be swapped, those before take no later place, those after no earlier one."""

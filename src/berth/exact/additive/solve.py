@@ -34,6 +34,8 @@ LARGEST_TABLES = 20_000_000
 """Numbers in the tables of costs, at most."""
 MOST_WORK = 2e10
 """Steps of loops, about, after which others may try."""
+COARSE = 1e-8
+"""The share of the best costs that rounding may come to, before dearer choices are left out."""
 SHARE = 0.6
 """The share of the time after which others may try."""
 AGREED = 1e-7
@@ -53,17 +55,39 @@ def solve_sums(
         return None
     tables = tables_of(placement, costs)
     heard = _Telling(tables, goal, judge, tell)
-    found = _as_row(tables, budget, gap, heard)
-    if found is None:
-        # Compiled loops take a moment to load: only who needs them waits.
-        from berth.exact.additive.search import Search
-
-        alike = interchangeable(placement, costs)
-        found = _by_search(Search(tables, alike, gap, seed, goal.constant), budget, heard)
+    found = _found(tables, placement, costs, goal, budget, gap, seed, heard)
+    if found.outcome == "optimal" and found.nodes is not None and costs.nonnegative:
+        total = tables.total(found.nodes)
+        if tables.noise > COARSE * total > 0.0:
+            # Beside costs that no good plan has, the good ones drown in rounding.
+            tables = tables.below(total)
+            again = _found(tables, placement, costs, goal, budget, gap, seed, heard)
+            found = again if again.outcome == "optimal" and again.nodes is not None else found
     if costs.nonnegative:
         # A bound was lowered by what rounding can have added.
         found = replace(found, bound=max(found.bound, 0.0))
     return _judged(tables, goal, found, judge)
+
+
+def _found(
+    tables: Tables,
+    placement: Placement,
+    costs: Costs,
+    goal: Goal,
+    budget: Budget,
+    gap: float,
+    seed: int,
+    heard: _Telling,
+) -> Found:
+    """The cheapest plan by places: as a pipeline where it is one, else by branch and bound."""
+    found = _as_row(tables, budget, gap, heard)
+    if found is not None:
+        return found
+    # Compiled loops take a moment to load: only who needs them waits.
+    from berth.exact.additive.search import Search
+
+    alike = interchangeable(placement, costs)
+    return _by_search(Search(tables, alike, gap, seed, goal.constant), budget, heard)
 
 
 def _is_sum(goal: Goal) -> bool:

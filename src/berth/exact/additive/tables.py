@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,17 @@ class Tables:
         """What sums may differ by only because of rounding."""
         return 1e-13 * self.largest
 
+    def below(self, costs: float) -> Tables:
+        """The same without what costs more by itself, where nothing costs less than 0: finer numbers."""
+        most = costs * (1 + 1e-9)
+        allowed = self.allowed & (self.cost <= most)
+        cost = np.where(allowed, self.cost, 0.0)
+        linked = self.pair <= most
+        pair = np.where(linked, self.pair, 0.0)
+        largest = _largest(cost, pair)
+        pair[~linked] = 1.0 + 3.0 * largest
+        return replace(self, allowed=allowed, cost=cost, pair=pair, largest=largest)
+
     def total(self, places: IndexArray) -> float:
         """The costs of a plan; above `largest` where a link is missing."""
         blocks = np.arange(len(places))
@@ -92,9 +103,14 @@ def tables_of(placement: Placement, costs: Costs) -> Tables:
             pair[number][grid] = part
         linked[number][grid] = placement.linked(edge)
     pair[~linked] = 0.0
-    largest = float(np.abs(cost).max(axis=1, initial=0.0).sum() + np.abs(pair).max(axis=(1, 2)).sum())
+    largest = _largest(cost, pair)
     pair[~linked] = 1.0 + 3.0 * largest
     return Tables(nodes, allowed, cost, ends, pair, *_limits(placement, nodes), largest)
+
+
+def _largest(cost: FloatArray, pair: FloatArray) -> float:
+    """No sum of these is beyond this, either way."""
+    return float(np.abs(cost).max(axis=1, initial=0.0).sum() + np.abs(pair).max(axis=(1, 2)).sum())
 
 
 def _limits(placement: Placement, nodes: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:

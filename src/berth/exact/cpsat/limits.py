@@ -40,6 +40,15 @@ class LimitedModel:
         self.cp.add_exactly_one(variables.values())
         return variables
 
+    def add_before(self, choices: Sequence[dict[int, Any]], earlier: int, later: int) -> None:
+        """Nothing chooses the later number unless something before it chooses the earlier one."""
+        before: list[Any] = []
+        for choice in choices:
+            if later in choice:
+                self.cp.add_bool_or([*before, choice[later].negated()])
+            if earlier in choice:
+                before.append(choice[earlier])
+
     def limit(
         self, family: str, text: str, terms: Sequence[tuple[Any, float]], most: float, where: Any = 1
     ) -> None:

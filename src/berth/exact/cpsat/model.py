@@ -63,6 +63,16 @@ class CpSatModel(LimitedModel):
             self.cp.add_bool_or(here).only_enforce_if(literal)
         return self._used[node]
 
+    def order_equal_nodes(self, groups: list[list[int]]) -> None:
+        """Of nodes that differ in nothing, the earlier one is the first to be used.
+
+        Together with the order of blocks no plan is lost: of all plans that are equal by both, the first in
+        alphabetical order keeps both.
+        """
+        for group in groups:
+            for node, following in pairwise(group):
+                self.add_before(self.at, node, following)
+
     def order_interchangeable(self, costs: Any) -> None:
         """Among blocks that differ in nothing, the earlier one takes the earlier node or container."""
         packed = set(self.placement.packed_blocks.tolist())
@@ -189,7 +199,7 @@ class CpSatModel(LimitedModel):
             numbers = np.flatnonzero(self.placement.graph.application_of == number).tolist()
             # Relaxed, longer paths must stay possible, so the units are then coarser.
             longest = times.horizon if self.relaxable else 2 * most
-            arrivals = ArrivalTimes(self, times, FINE / max(longest, 1e-9), longest, numbers)
+            arrivals = ArrivalTimes(self, times, FINE / max(longest, most, 1e-9), longest, numbers)
             latest = int(np.floor(most * (1 + TOLERANCE) * arrivals.factor)) + arrivals.rounding // 2
             for end in arrivals.ends():
                 self.add("latency", text, end <= latest)

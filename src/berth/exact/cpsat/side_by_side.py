@@ -23,7 +23,7 @@ WORK = 20.0
 class SideBySide:
     """A CP-SAT model of operators on places, without an objective."""
 
-    def __init__(self, allowed: BoolArray, demand: FloatArray, room: FloatArray, same: BoolArray) -> None:
+    def __init__(self, allowed: BoolArray, demand: FloatArray, room: FloatArray) -> None:
         self.cp = cp_model.CpModel()
         self.choices: list[dict[int, Any]] = []
         for row in allowed:
@@ -33,9 +33,8 @@ class SideBySide:
         for needs, limits in zip(demand, room, strict=True):
             for place, limit in enumerate(limits.tolist()):
                 self._add_limit(place, needs, limit)
-        for earlier, later in pairwise(range(len(allowed))):
-            if same[later]:
-                self.cp.add(self._place(earlier) <= self._place(later))
+        for earlier, later in _alike(allowed, demand):
+            self.cp.add(self._place(earlier) <= self._place(later))
 
     def _add_limit(self, place: int, needs: FloatArray, limit: float) -> None:
         here = [k for k, choice in enumerate(self.choices) if place in choice and needs[k] > 0]
@@ -49,11 +48,14 @@ class SideBySide:
         return cp_model.LinearExpr.weighted_sum(list(choice.values()), list(choice))
 
 
-def fits_side_by_side(
-    allowed: BoolArray, demand: FloatArray, room: FloatArray, same: BoolArray, budget: Budget
-) -> Run:
-    """Whether operators fit ('optimal', with their places) or not ('infeasible').
+def fits_side_by_side(allowed: BoolArray, demand: FloatArray, room: FloatArray, budget: Budget) -> Run:
+    """Whether operators fit ('optimal', with their places) or not ('infeasible')."""
+    return run(SideBySide(allowed, demand, room), budget, SolverOptions(work=WORK))
 
-    `same[k]`: k is like the one before it, and need not go to an earlier place.
-    """
-    return run(SideBySide(allowed, demand, room, same), budget, SolverOptions(work=WORK))
+
+def _alike(allowed: BoolArray, demand: FloatArray) -> list[tuple[int, int]]:
+    """Operators with the next one that is like them: it need not go to an earlier place."""
+    groups: dict[tuple[bytes, bytes], list[int]] = {}
+    for operator, row in enumerate(allowed):
+        groups.setdefault((row.tobytes(), demand[:, operator].tobytes()), []).append(operator)
+    return [pair for group in groups.values() for pair in pairwise(group)]

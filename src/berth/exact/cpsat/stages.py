@@ -160,16 +160,7 @@ class ServersModel(LimitedModel):
                 self.cp.add(earlier <= later)
         for servers in self.swappable_servers:
             for server, following in pairwise(sorted(servers)):
-                self._add_before(server, following)
-
-    def _add_before(self, earlier: int, later: int) -> None:
-        """No container is on the later server unless one of a smaller number is on the earlier one."""
-        before: list[Any] = []
-        for choice in self.choices:
-            if later in choice:
-                self.cp.add_bool_or([*before, choice[later].negated()])
-            if earlier in choice:
-                before.append(choice[earlier])
+                self.add_before(self.choices, server, following)
 
     def minimise(self, ceiling: float) -> WholeSum:
         """Traffic x cost as the objective."""

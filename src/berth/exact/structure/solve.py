@@ -17,6 +17,7 @@ from berth.exact.budget import Budget
 from berth.exact.modelled import unmodelled
 from berth.exact.placement import Placement
 from berth.exact.structure.chain import LOOSE, Room, chain_of
+from berth.exact.structure.longest_path import demanding_path
 from berth.exact.structure.shape import Fan, Part, parts_of
 from berth.exact.task import Found, Tell
 
@@ -26,6 +27,8 @@ Judge = Callable[[IndexArray], dict[str, float] | None]
 LARGEST_TABLE = 20_000_000
 """Steps between places, for all operators of a pipeline or ends of a fan, beyond which it steps aside."""
 MOST_PLACES = 1_000
+PATH_SHARE = 0.2
+"""Of the time limit, for a path of a graph of no known shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,9 @@ def solve_by_structure(
     if goal.single != "response_time" or unmodelled(placement.setting.problem) is not None:
         return None
     parts = parts_of(placement)
-    if parts is None or not all(_small_enough(placement, part) for part in parts):
+    if parts is None:
+        return _by_a_path(placement, budget, gap)
+    if not all(_small_enough(placement, part) for part in parts):
         return None
     alone = len(parts) == 1
     found = [
@@ -64,6 +69,19 @@ def solve_by_structure(
     slowest = max(item.costs for item in found)
     reached = all(item.proved for item in found) and goal.costs(metrics) <= slowest * (1 + LOOSE)
     return Found("optimal" if reached else "feasible", nodes, bound, trace=trace)
+
+
+def _by_a_path(placement: Placement, budget: Budget, gap: float) -> Found | None:
+    """Any other graph: what one of its paths shows, a bound; None: nothing."""
+    path = demanding_path(placement)
+    if path is None or placement.packings:
+        return None
+    found = _solved(placement, path, Room(placement), budget.part(PATH_SHARE), gap, None)
+    if not np.isfinite(found.bound):
+        return None
+    return Found(
+        "unknown", None, found.bound, trace={**_trace([found], found.bound), "path": len(path.blocks)}
+    )
 
 
 def _small_enough(placement: Placement, part: Part) -> bool:

@@ -1,9 +1,9 @@
 """Many problems, times policies, parameters and seeds, solved on the executors.
 
-`problems.py` finds and reads problems, `variants.py` says how each is to be solved, `requests.py` what of
-that is missing, `transform.py` turns requests into plans, `rounds.py` deals them to tasks, `stored.py` is the
-table of plans on disk, and `job.py` puts all this together. `solver.py` and `isolation.py` are the part that
-runs in the executors' Python and knows nothing of Spark.
+`problems.py` finds and reads problems, `requests.py` says what is to be solved and not there yet,
+`transform.py` turns them into plans, `rounds.py` deals them to tasks, `stored.py` is the table of plans on
+disk, and `job.py` puts all this together. `solver.py` and `isolation.py` are the part that runs in the
+executors' Python and knows nothing of Spark.
 """
 
 from berth.pipeline.many.job import Job, Run, prepare
@@ -16,7 +16,7 @@ from berth.pipeline.many.solver import Terms
 from berth.pipeline.many.summary import summary_of
 from berth.pipeline.many.tally import Tally
 from berth.pipeline.many.transform import solve_many
-from berth.pipeline.many.variants import Variant, seeds_from, variants_for
+from berth.policies.variants import Variant, seeds_from, variants_for
 
 __all__ = [
     "PLANS",

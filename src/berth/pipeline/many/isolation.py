@@ -9,17 +9,31 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
-from berth.pipeline.many.solver import Row, Terms, answer, failed
+from berth.pipeline.many.solver import Row, answer, failed
 
 Question = tuple[int, Row]
 """The number of a request, and one of its variants."""
+
+
+class Limited(Protocol):
+    """What holds for all questions, the time that each may take among it."""
+
+    @property
+    def hard_limit(self) -> float | None:
+        """Seconds after which the process is ended by force; None: never."""
+
+
+Answer = Callable[[Row, Row, Any], Row]
+"""From a request, one of its variants and the terms to a row; it raises nothing."""
+Failed = Callable[[Row, Row, Any, str, float], Row]
+"""From the same, what went wrong and the seconds it took to a row."""
 
 SEND_SECONDS = 0.1
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
@@ -32,7 +46,8 @@ class SolverProcess:
     milliseconds pays for neither a fork nor a message. It ends with this process, however this one ends.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Answer = answer, failed: Failed = failed, culprit: str = "the policy") -> None:
+        self._answer, self._failed, self._culprit = answer, failed, culprit
         self._process: multiprocessing.context.ForkProcess | None = None
         self._connection: Connection | None = None
         self._current = multiprocessing.get_context("fork").RawValue("q", 0)
@@ -48,7 +63,7 @@ class SolverProcess:
     ) -> None:
         self.close()
 
-    def answers(self, requests: Sequence[Row], terms: Terms) -> Iterator[Row]:
+    def answers(self, requests: Sequence[Row], terms: Limited) -> Iterator[Row]:
         """A row for each variant of each request."""
         try:
             yield from self._answers(requests, terms)
@@ -58,7 +73,7 @@ class SolverProcess:
             self.close()
             raise
 
-    def _answers(self, requests: Sequence[Row], terms: Terms) -> Iterator[Row]:
+    def _answers(self, requests: Sequence[Row], terms: Limited) -> Iterator[Row]:
         waiting = [(number, variant) for number, item in enumerate(requests) for variant in item["variants"]]
         while waiting:
             answered, began, lost = 0, time.monotonic(), ""
@@ -78,7 +93,7 @@ class SolverProcess:
                 self.close()
                 # what was solved before the one that is lost, but not sent yet, is solved again
                 number, variant = waiting.pop(self._current.value - answered)
-                yield failed(requests[number], variant, terms, lost, time.monotonic() - began)
+                yield self._failed(requests[number], variant, terms, lost, time.monotonic() - began)
 
     def close(self) -> None:
         """End the process."""
@@ -90,7 +105,7 @@ class SolverProcess:
             self._connection.close()
             self._connection = None
 
-    def _ask(self, requests: Sequence[Row], questions: Sequence[Question], terms: Terms) -> None:
+    def _ask(self, requests: Sequence[Row], questions: Sequence[Question], terms: Limited) -> None:
         if self._connection is None:
             self._connection = self._start()
         self._current.value = 0
@@ -107,7 +122,10 @@ class SolverProcess:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         self._process = context.Process(
-            target=_serve, args=(theirs, ours, self._current, os.getpid()), daemon=True, name="berth solver"
+            target=_serve,
+            args=(theirs, ours, self._current, os.getpid(), self._answer),
+            daemon=True,
+            name="berth solver",
         )
         with warnings.catch_warnings():
             # the threads that this process has (Arrow's) hold no lock that solving needs
@@ -126,14 +144,14 @@ class SolverProcess:
         self._process.join(5)
         code = self._process.exitcode
         if code is None or code >= 0:
-            return f"the policy ended its process (exit code {code})"
-        return f"the policy crashed: its process died of {signal.Signals(-code).name}"
+            return f"{self._culprit} ended its process (exit code {code})"
+        return f"{self._culprit} crashed: its process died of {signal.Signals(-code).name}"
 
 
-def _serve(connection: Connection, other_end: Connection, current: Any, parent: int) -> None:
+def _serve(connection: Connection, other_end: Connection, current: Any, parent: int, answer: Answer) -> None:
     """Answer questions until the other side is gone."""
     other_end.close()
-    _die_with(parent)
+    die_with(parent)
     faulthandler.disable()
     # Ctrl-C is the driver's business
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -156,7 +174,8 @@ def _serve(connection: Connection, other_end: Connection, current: Any, parent: 
                 rows, sent = [], time.monotonic()
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
+    """End this process when the one that started it ends, however that ends."""
     ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)

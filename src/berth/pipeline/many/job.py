@@ -18,7 +18,7 @@ from berth.pipeline.many.solver import Terms
 from berth.pipeline.many.stored import Stored
 from berth.pipeline.many.tally import Tally
 from berth.pipeline.many.transform import solve_many
-from berth.pipeline.many.variants import Variant
+from berth.policies.variants import Variant
 
 REQUESTS_PER_CORE = 64
 MOST_VARIANTS = 10

@@ -11,7 +11,7 @@ from pyspark.sql.types import ArrayType, StructField, StructType
 
 from berth.pipeline.many.schema import PLANS, REQUESTS, VARIANT
 from berth.pipeline.many.solver import Terms
-from berth.pipeline.many.variants import Variant
+from berth.policies.variants import Variant
 
 _ASKED = ArrayType(StructType([*VARIANT.fields[1:], StructField("fingerprint", PLANS["key"].dataType)]))
 _IDENTITY = ("source", "digest")

@@ -36,18 +36,8 @@ class Stored:
         return self._session.read.schema(PLANS).parquet(spark_path(str(self.folder)))
 
     def append(self, plans: DataFrame) -> None:
-        """Add plans: each task's as soon as it ends, whatever becomes of the others.
-
-        Version 2 of the committer puts a task's file in place when the task ends. Its known weakness, a task
-        that is run again after it was half committed, does no harm here: a task writes one file, and its
-        second attempt replaces it under the same name.
-        """
-        (
-            plans.write.mode("append")
-            .option("mapreduce.fileoutputcommitter.algorithm.version", "2")
-            .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
-            .parquet(f"file:{self.folder}")
-        )
+        """Add plans: each task's as soon as it ends, whatever becomes of the others."""
+        append(plans, self.folder)
 
     def drop(self, unwanted: DataFrame) -> int:
         """Take rows out of the table, by their `key`; file by file, each replaced at once."""
@@ -69,3 +59,18 @@ class Stored:
         (self.folder / f".{name}.crc").unlink(missing_ok=True)
         os.replace(aside, file)
         return int(table.num_rows - kept.num_rows)
+
+
+def append(rows: DataFrame, folder: Path) -> None:
+    """Add rows to a table on disk: each task's as soon as it ends, whatever becomes of the others.
+
+    Version 2 of the committer puts a task's file in place when the task ends. Its known weakness, a task
+    that is run again after it was half committed, does no harm here: a task writes one file, and its
+    second attempt replaces it under the same name.
+    """
+    (
+        rows.write.mode("append")
+        .option("mapreduce.fileoutputcommitter.algorithm.version", "2")
+        .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        .parquet(f"file:{folder.resolve()}")
+    )

@@ -15,7 +15,7 @@ class Tally:
 
     def __init__(self, session: SparkSession) -> None:
         context = session.sparkContext
-        _end_in_silence(context)
+        end_in_silence(context)
         self._requests: Accumulator[int] = context.accumulator(0)
         self._solved: Accumulator[int] = context.accumulator(0)
         self._errors: Accumulator[int] = context.accumulator(0)
@@ -47,7 +47,7 @@ class Tally:
         return self._seconds.value / self._requests.value if self._requests.value else 1.0
 
 
-def _end_in_silence(context: SparkContext) -> None:
+def end_in_silence(context: SparkContext) -> None:
     """On Ctrl-C the JVM ends before pyspark's counter does, which would print a traceback for that."""
     server = getattr(context, "_accumulatorServer", None)
     if server is not None:

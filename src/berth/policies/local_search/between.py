@@ -25,7 +25,7 @@ from berth.policies.local_search.fields import (
     POSITIONS,
     USUAL,
 )
-from berth.policies.local_search.inner import inner
+from berth.policies.local_search.inner import inner, woven
 
 
 @inner
@@ -67,7 +67,7 @@ def distance(case: Case, here: int, there: int) -> float:
     return float(np.sqrt(total) + reals[ints[HEIGHTS] + here] + reals[ints[HEIGHTS] + there])
 
 
-@inner
+@woven
 def delay_between(case: Case, here: int, there: int) -> float:
     """In ms; NaN: no link."""
     ints, reals = case.ints, case.reals

@@ -23,6 +23,7 @@ ROOM = 0.9e-9
 """Most of the judge's relative tolerance."""
 TIMES = ("response_time", "loaded_response_time", "bandwidth_max")
 Arrays = dict[int, IndexArray | FloatArray | Marks]
+LARGEST_TABLE = 2**19
 PER_INSTANCE = ("availability", "placement_cost", "processing_power", "moved_instances", "moved_state")
 
 
@@ -55,6 +56,9 @@ def build_case(placement: Placement, goal: Goal) -> Case:
     demand = _demand(placement)
     arrays = _blocks(placement, goal, demand) | _machines(placement, goal, demand, wires) | _paths(placement)
     arrays |= _edges(placement) | _prices(placement, goal) | _apart(placement) | _links(wires)
+    cards = network.cards_bound and float(network.nic_bytes_per_s.min()) < total
+    tabled = not cards and _tabled(len(placement.blocks), wires, parts)
+    arrays[fields.FLOW_BACK] = wires.flow.T if tabled else np.zeros(0)
     rates = arrays[fields.EDGE_RATE][arrays[fields.EDGE_RATE] > 0]
     with np.errstate(divide="ignore"):
         asked = np.log(least)
@@ -76,11 +80,12 @@ def build_case(placement: Placement, goal: Goal) -> Case:
         fields.USES_AVAILABILITY: parts.availability,
         fields.USES_LINKS: parts.links,
         fields.USES_PORTS: parts.ports,
-        fields.USES_CARDS: network.cards_bound and float(network.nic_bytes_per_s.min()) < total,
+        fields.USES_CARDS: cards,
         fields.PAYS_NODES: arrays[fields.COST_OF_USE].max() > 0.0,
         # Some parts have no cheaper way than to make a move and to take it back.
         fields.HEAVY: parts.links or parts.ports or loaded != 0.0,
         fields.APPLICATIONS: len(applications),
+        fields.TABLED: tabled,
     }
     weighing = {
         fields.TIME_WEIGHT: time,
@@ -142,6 +147,12 @@ def _check(goal: Goal) -> None:
         )
         if not known:
             raise BadInput([f"objective.{name}: search can't optimise it"])
+
+
+def _tabled(blocks: int, wires: Wires, parts: Parts) -> bool:
+    """Whether costs of all blocks on all nodes are kept: streams must not be asked for anything else."""
+    plain = wires.dense and len(wires.flow) > 0 and not len(wires.linked) and not parts.availability
+    return plain and blocks * wires.nodes <= LARGEST_TABLE
 
 
 def _or(value: float | None, default: float) -> float:
@@ -337,6 +348,7 @@ def _paths(placement: Placement) -> Arrays:
     by_receiver = np.argsort(graph.pair_receiver, kind="stable")
     by_sender = np.argsort(graph.pair_sender, kind="stable")
     everyone = np.arange(len(graph) + 1)
+    size = np.nan_to_num(data_unit_bytes(placement.setting.problem))
     applications = np.arange(len(placement.setting.problem.applications) + 1)
     return {
         fields.POSITION: position,
@@ -344,9 +356,8 @@ def _paths(placement: Placement) -> Arrays:
         fields.WORK: graph.work_ms.astype(np.float64),
         fields.INPUT_FIRST: np.searchsorted(graph.pair_receiver[by_receiver], everyone).astype(np.int64),
         fields.INPUTS: graph.pair_sender[by_receiver].astype(np.int64),
-        fields.INPUT_BYTES: np.nan_to_num(data_unit_bytes(placement.setting.problem))[
-            graph.pair_stream[by_receiver]
-        ],
+        fields.INPUT_BYTES: size[graph.pair_stream[by_receiver]],
+        fields.OUTPUT_BYTES: size[graph.pair_stream[by_sender]],
         fields.OUTPUT_FIRST: np.searchsorted(graph.pair_sender[by_sender], everyone).astype(np.int64),
         fields.OUTPUTS: graph.pair_receiver[by_sender].astype(np.int64),
         fields.APPLICATION_FIRST: np.searchsorted(graph.application_of[instance], applications).astype(

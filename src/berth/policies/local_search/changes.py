@@ -33,24 +33,21 @@ from berth.policies.local_search.fields import (
     NODE_LOG_AVAILABILITY,
     NODES,
     PLACES,
-    POWER,
-    PRICE,
-    PRICE_FIRST,
-    PRICE_NODE,
-    PRICE_VALUE,
     RATE_UNIT,
     RESOURCES,
     RULE_BLOCK,
     RULE_FIRST,
     RULE_PLACES,
-    SLOWNESS,
+    TABLED,
     UNIT,
     USES_AVAILABILITY,
     USES_CARDS,
     USES_FLOW,
 )
 from berth.policies.local_search.inner import inner
+from berth.policies.local_search.prices import price_of
 from berth.policies.local_search.state import CARD_USED, HOSTED, LOAD, LOG_SUM, NODE, State
+from berth.policies.local_search.table import table_cost
 
 BEYOND = 0.2
 """What it adds that a limit is broken at all, in units of its excess: small excesses shall not hide."""
@@ -71,22 +68,6 @@ def beyond(amount: float, limit: float, unit: float) -> float:
     if not excess > DUST * unit:
         return 0.0
     return excess / unit + BEYOND
-
-
-@inner
-def price_of(case: Case, block: int, node: int) -> float:
-    """What a block costs on a node by itself."""
-    ints, reals = case.ints, case.reals
-    total = reals[ints[POWER] + block] * reals[ints[SLOWNESS] + node]
-    first, last = ints[ints[PRICE_FIRST] + block], ints[ints[PRICE_FIRST] + block + 1]
-    if first == last:
-        return float(total + reals[ints[PRICE] + block])
-    if last - first == ints[NODES]:
-        return float(total + reals[ints[PRICE_VALUE] + first + node])
-    start = ints[PRICE_NODE]
-    entry = found(ints, start + first, start + last, node)
-    place = ints[PRICE_VALUE] + entry - start if entry >= 0 else ints[PRICE] + block
-    return float(total + reals[place])
 
 
 @inner
@@ -187,8 +168,12 @@ def move_change(case: Case, state: State, block: int, new: int) -> tuple[float, 
         node, sign, hosted = (new, 1.0, 0) if side == 0 else (old, -1.0, size)
         if node < 0:
             continue
-        price, factor, missing, balance = exchange(case, state, block, node)
-        price += price_of(case, block, node)
+        factor, missing, balance = 0.0, 0.0, 0.0
+        if ints[TABLED]:
+            price = table_cost(case, state, block, node)
+        else:
+            price, factor, missing, balance = exchange(case, state, block, node)
+            price += price_of(case, block, node)
         if own[own[HOSTED] + node] == hosted:
             price += reals[ints[COST_OF_USE] + node]
         cost += sign * price

@@ -16,6 +16,7 @@ from berth.policies.local_search.fields import (
     USES_TIME,
 )
 from berth.policies.local_search.inner import inner
+from berth.policies.local_search.outlook import time_range
 from berth.policies.local_search.state import (
     BEST_BROKEN,
     BEST_NODE,
@@ -36,7 +37,7 @@ from berth.policies.local_search.state import (
     WORST,
     State,
 )
-from berth.policies.local_search.times import LATE, late, time_range
+from berth.policies.local_search.times import LATE, late
 from berth.space.compiled import compiled
 
 WHOLE = 1e-9

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.evaluation.goal import Goal
 from berth.exact.budget import Budget
@@ -18,6 +19,9 @@ from berth.policies.local_search.case import IndexArray
 from berth.policies.local_search.energy import WHOLE, current_value, note_best
 from berth.policies.local_search.fields import field_of
 from berth.policies.local_search.moves import rebuild
+from berth.policies.local_search.plain import BEST, Walk, plain_of, walk_from
+from berth.policies.local_search.plain import EVALUATED as WALKED
+from berth.policies.local_search.plain_anneal import plain_anneal
 from berth.policies.local_search.start import first_nodes
 from berth.policies.local_search.state import (
     BEST_BROKEN,
@@ -36,12 +40,20 @@ SLICE = 0.15
 FIRST_SLICE = 2_000
 SAMPLE = 2_000
 """Moves from which the temperatures are learnt."""
-HOT, COLD = 0.4, 4e-4
+HOT, COLD = 0.4, 4e-3
 """Temperatures, as shares of what a move changes on average."""
 AGAIN = (1.0, 0.08, 0.25, 0.04)
 """How hot one cycle after the other begins; all but the hottest begin at the best plan."""
+AGAIN_SUMS = (1.0, 0.3, 0.6)
+"""The same for sums: their valleys are many, and far from each other."""
 SHORTEST, LONGEST = 400, 20_000
 """Steps of a cycle for each block, at least and at most."""
+LONGEST_SUMS, GROWTH = 4_000, 1.5
+"""The same for sums at the beginning: many short cycles first, longer ones round by round."""
+AGAIN_PLAIN, COLD_PLAIN, LONGEST_PLAIN = (1.0, 0.2, 0.12, 0.3), 0.02, 60_000
+"""The same for plain sums: their steps are cheap, and what is colder or hotter for long is of little use."""
+PERIOD_PLAIN = 3
+"""Steps for each block between two changes of the price of broken constraints, with plain sums."""
 QUENCH = 40
 """Steps for each block on the way down from the first plan."""
 NEARER = 200
@@ -58,12 +70,20 @@ class LocalSearch:
     def __init__(self, placement: Placement, goal: Goal, seed: int) -> None:
         self.placement, self._seed = placement, seed
         self.case = build_case(placement, goal)
+        self._plain = plain_of(self.case)
         self._free = int(self.case.ints[fields.FREE])
         self._state = new_state(self.case)
         self._random = np.array([generator_for(seed).integers(2**62)], dtype=np.uint64)
         self._sums = self._state.reals
         self._sums[[BEST_VALUE, BEST_BROKEN]] = np.inf
         self._pace = 0.0
+        paths = bool(self.case.ints[fields.USES_TIME] or self.case.ints[fields.HEAVY])
+        self._again = AGAIN if paths else AGAIN_SUMS
+        self._longest = float(LONGEST if paths else LONGEST_SUMS)
+        self._growth = 1.0 if paths else GROWTH
+        self._cold = COLD
+        if self._plain is not None:
+            self._again, self._longest, self._cold = AGAIN_PLAIN, float(LONGEST_PLAIN), COLD_PLAIN
         self.nodes = self._blocks_at(BEST_NODE)
         self.steps = 0
         self.cycles = 0
@@ -107,6 +127,14 @@ class LocalSearch:
             share[choices == 1] = np.inf
             self._place(np.argsort(-share, kind="stable"), np.full_like(wanted, -1))
 
+    def offer(self, nodes: NDArray[np.intp]) -> None:
+        """A plan that is known already, by instance: the best one so far where it is better."""
+        wanted = nodes[[block[0] for block in self.placement.blocks]].astype(np.int64)
+        allowed = all(node in each for node, each in zip(wanted, self.placement.candidates, strict=True))
+        if allowed:
+            rebuild(self.case, self._state, wanted)
+            note_best(self.case, self._state)
+
     @property
     def choices(self) -> IndexArray:
         """How many nodes each block could go to."""
@@ -132,8 +160,10 @@ class LocalSearch:
         self._quench()
         round_number = 0
         while not self._over:
-            self._optimise(AGAIN[round_number % len(AGAIN)])
+            self._optimise(self._again[round_number % len(self._again)])
             round_number += 1
+            if round_number % len(self._again) == 0:
+                self._longest *= self._growth
 
     def _draw_near(self) -> None:
         """A start for response times: the longest path alone shows few ways down, the sum of delays many."""
@@ -183,24 +213,27 @@ class LocalSearch:
         length = self._length()
         # With few steps for each block, what is hot for long never cools down.
         heat *= min(1.0, length / (SHORTEST * self._free))
-        self._cycle(max(heat * HOT, COLD) * mean, COLD * mean, length, until_whole=False)
+        self._cycle(max(heat * HOT, self._cold) * mean, self._cold * mean, length, until_whole=False)
 
     def _length(self) -> int:
         """The length of the next cycle, so that several fit into what is left."""
         count = self._free
-        left = float(LONGEST * count)
+        left = self._longest * count
         if self._limit is not None:
             left = float(self._limit - self.steps)
         elif self._pace:
             left = min(self._budget.remaining, 1e9) * self._pace
         enough = min(SHORTEST * count + 5_000, 0.9 * left)
-        return int(min(max(SHARE * left, enough, 1), LONGEST * count + 20_000))
+        return int(min(max(SHARE * left, enough, 1), self._longest * count + 20_000))
 
     def _cycle(self, hot: float, cold: float, length: int, until_whole: bool) -> None:
         """One cycle, cut short when it is over."""
         self.cycles += 1
         period = min(max(len(self.nodes) // 4, 50), 2_000)
         steps = np.array([0, 0, length, period, int(until_whole), 0], dtype=np.int64)
+        if self._plain is not None:
+            period = PERIOD_PLAIN * self._free
+        walk = None if self._plain is None or until_whole else walk_from(self._plain, self._state)
         while steps[0] < length and not self._over:
             first = int(steps[0])
             planned = int(self._pace * SLICE) or FIRST_SLICE
@@ -208,7 +241,11 @@ class LocalSearch:
             if self._limit is not None:
                 steps[1] = min(steps[1], first + self._limit - self.steps)
             began = time.perf_counter()
-            anneal(self.case, self._state, self._random, steps, hot, cold)
+            if self._plain is None or walk is None:
+                anneal(self.case, self._state, self._random, steps, hot, cold)
+            else:
+                plain_anneal(self._plain, walk, self._random, steps, hot, cold)
+                self._take(walk)
             seconds = time.perf_counter() - began
             done = int(steps[0]) - first
             self.steps += done
@@ -218,6 +255,15 @@ class LocalSearch:
             self._tell()
             if until_whole and self.whole:
                 return
+
+    def _take(self, walk: Walk) -> None:
+        """What a walk over plain sums has found; the plan of the moment is where it is."""
+        self._sums[EVALUATED] += walk.numbers[WALKED]
+        walk.numbers[WALKED] = 0.0
+        if walk.numbers[BEST] < self._sums[BEST_VALUE]:
+            rebuild(self.case, self._state, walk.best.copy())
+            note_best(self.case, self._state)
+        rebuild(self.case, self._state, walk.node.copy())
 
     @property
     def current(self) -> tuple[IndexArray, float, float]:

@@ -24,6 +24,7 @@ from berth.policies.local_search.fields import (
     RATE_UNIT,
     RESOURCES,
     ROUTED,
+    TABLED,
     USES_CARDS,
     USES_LINKS,
     USES_PORTS,
@@ -53,25 +54,14 @@ from berth.policies.local_search.state import (
     TOUCHED,
     State,
 )
-from berth.policies.local_search.times import all_times, follow_times, loaded_time
+from berth.policies.local_search.table import empty_table, follow_table
+from berth.policies.local_search.times import all_times
 from berth.space.compiled import compiled
 
 ROOM = 1.0 + 0.9e-9
 """Bandwidths with (most of) the judge's tolerance."""
 MOST_SHARE = 1e6
 """Of a link without any bandwidth."""
-
-
-@inner
-def follow(case: Case, state: State, block: int) -> None:
-    """Bring up to date what isn't a sum."""
-    ints, reals = case.ints, case.reals
-    if reals[LOADED_WEIGHT] != 0.0:
-        loaded_time(case, state)
-    if ints[USES_TIME]:
-        follow_times(case, state, block)
-    if reals[BUSIEST_WEIGHT] != 0.0:
-        busiest_link(case, state)
 
 
 @inner
@@ -104,6 +94,8 @@ def carry(
     own[own[HOSTED] + new] += size
     _enlist(state, block, new)
     own[own[NODE] + block] = new
+    if old < 0 and ints[TABLED]:
+        follow_table(case, state, block, old)
     if not own[own[MARKED] + block]:
         own[own[MARKED] + block] = 1
         own[own[LISTED] + own[TOUCHED]] = block
@@ -244,6 +236,8 @@ def clear(case: Case, state: State) -> None:
         sums[own[LOG_SUM] + application] = 0.0
     for number in range(TOTALS):
         sums[number] = 0.0
+    if ints[TABLED]:
+        empty_table(case, state)
 
 
 @compiled
@@ -254,9 +248,10 @@ def rebuild(case: Case, state: State, nodes: IndexArray) -> None:
     for block in range(len(nodes)):
         cost, logarithm, broken = move_change(case, state, block, nodes[block])
         carry(case, state, block, nodes[block], cost, logarithm, broken)
+    loaded = ints[NODES] < 0  # a variable: a literal would have all that follows compiled twice
     if reals[LOADED_WEIGHT] != 0.0:
-        loaded_time(case, state)
+        all_times(case, state, not loaded)
     if ints[USES_TIME]:
-        all_times(case, state)
+        all_times(case, state, loaded)
     if reals[BUSIEST_WEIGHT] != 0.0:
         busiest_link(case, state)

@@ -28,7 +28,9 @@ PENALTY, LEAST_PENALTY, MOST_PENALTY, COST_WEIGHT, BEST_VALUE, BEST_BROKEN, EVAL
     CRITICAL,
     TRIAL_BLOCK,
     TRIAL_NODE,
-) = range(13)
+    MOVED,
+    UNDO,
+) = range(15)
 """Fields of whole numbers, by block, node, instance or application; -1 is no block and no node."""
 (
     LOAD,
@@ -39,15 +41,20 @@ PENALTY, LEAST_PENALTY, MOST_PENALTY, COST_WEIGHT, BEST_VALUE, BEST_BROKEN, EVAL
     DONE,
     REST,
     QUEUED,
+    QUEUED_REST,
+    UNDO_DONE,
     LOG_SUM,
     LONGEST,
     TRIAL_LOGARITHM,
     TRIAL_SAVED,
-) = range(13, 25)
+    TABLE,
+) = range(15, 30)
 """Fields of other numbers."""
-FIELDS = 25
-WORST, TOUCHED = range(25, 27)
-"""Numbers in `State.ints`: the application with the longest path, and how many blocks have moved."""
+FIELDS = 30
+WORST, TOUCHED, PENDING = range(30, 33)
+SINGLE = 3
+"""Numbers in `State.ints`: the application with the longest path, how many blocks have moved, and how many
+moves of a trial are made."""
 LARGEST = 16
 """Moves of a trial at most."""
 LONGEST_PATH = 4_096
@@ -74,19 +81,21 @@ def new_state(case: Case) -> State:
     )
     links = len(fields.field_of(case, fields.BANDWIDTH))
     whole = [blocks] * 5 + [nodes] * 2 + [instances, applications, blocks, LONGEST_PATH, LARGEST, LARGEST]
+    whole += [instances] * 2
     real = [
         nodes * resources,
         nodes,
         nodes,
         nodes,
         links,
-        *[instances] * 3,
+        *[instances] * 5,
         *[applications] * 2,
         LARGEST,
         TOTALS,
+        blocks * nodes if case.ints[fields.TABLED] else 0,
     ]
-    starts = np.concatenate([_starts(FIELDS + 2, whole), _starts(13, real)])
-    ints = np.zeros(FIELDS + 2 + sum(whole), dtype=np.int64)
+    starts = np.concatenate([_starts(FIELDS + SINGLE, whole), _starts(13, real)])
+    ints = np.zeros(FIELDS + SINGLE + sum(whole), dtype=np.int64)
     ints[:FIELDS] = starts
     for field, size in (
         (NODE, blocks),

@@ -6,16 +6,27 @@ from berth.policies.local_search.case import Case
 from berth.policies.local_search.chance import Words, drawn
 from berth.policies.local_search.changes import may_host, move_change
 from berth.policies.local_search.energy import energy, energy_change
-from berth.policies.local_search.fields import EDGE_FIRST, EDGE_OTHER, HEAVY, USES_TIME
+from berth.policies.local_search.fields import (
+    BUSIEST_WEIGHT,
+    EDGE_FIRST,
+    EDGE_OTHER,
+    HEAVY,
+    LOADED_WEIGHT,
+    TABLED,
+    USES_TIME,
+)
 from berth.policies.local_search.inner import inner
-from berth.policies.local_search.moves import carry, follow
+from berth.policies.local_search.moves import busiest_link, carry
+from berth.policies.local_search.outlook import path_change
 from berth.policies.local_search.proposals import a_target, any_block, resident
+from berth.policies.local_search.spread import settle
 from berth.policies.local_search.state import (
     AFTER,
     EVALUATED,
     FIRST,
     LARGEST,
     NODE,
+    PENDING,
     TOTALS,
     TRIAL_BLOCK,
     TRIAL_LOGARITHM,
@@ -23,7 +34,7 @@ from berth.policies.local_search.state import (
     TRIAL_SAVED,
     State,
 )
-from berth.policies.local_search.times import follow_rest
+from berth.policies.local_search.table import follow_table
 
 CHAIN = 3
 
@@ -33,8 +44,8 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
     """Make a trial's moves until they add no more than a threshold to the energy; else none of them."""
     ints = case.ints
     own, sums = state.ints, state.reals
-    made, before = 0, 0.0
-    if count > 1 or ints[HEAVY] or ints[USES_TIME]:
+    made, before, times = 0, 0.0, ints[USES_TIME] or case.reals[LOADED_WEIGHT] != 0.0
+    if count > 1 or ints[HEAVY] or times:
         before = energy(case, state)
         for number in range(TOTALS):
             sums[own[TRIAL_SAVED] + number] = sums[number]
@@ -45,7 +56,7 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
         sums[EVALUATED] += 1.0
         cost, logarithm, broken = move_change(case, state, block, node)
         sure = False
-        if made == count - 1 and not ints[HEAVY] and (made == 0 or not ints[USES_TIME]):
+        if made == count - 1 and not ints[HEAVY] and (made == 0 or not times):
             # The last one need not be made to be judged.
             low, high = energy_change(case, state, block, node, cost, logarithm, broken)
             so_far = energy(case, state) - before if made > 0 else 0.0
@@ -54,14 +65,20 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
             sure = so_far + high <= threshold
         own[own[TRIAL_NODE] + made], sums[own[TRIAL_LOGARITHM] + made] = own[own[NODE] + block], logarithm
         made += 1
+        own[PENDING] = made
         carry(case, state, block, node, cost, logarithm, broken)
-        follow(case, state, block)
-        if sure or energy(case, state) - before <= threshold:
-            if ints[USES_TIME]:
+        if case.reals[BUSIEST_WEIGHT] != 0.0:
+            busiest_link(case, state)
+        if sure or _suffices(case, state, made, threshold - (energy(case, state) - before)):
+            own[PENDING] = 0
+            if ints[TABLED]:
                 for step in range(made):
-                    follow_rest(case, state, own[own[TRIAL_BLOCK] + step])
+                    follow_table(case, state, own[own[TRIAL_BLOCK] + step], own[own[TRIAL_NODE] + step])
+            if times:
+                settle(case, state, made)
             return True
     if made > 0:
+        own[PENDING] = 0
         for step in range(made - 1, -1, -1):
             carry(
                 case,
@@ -72,10 +89,20 @@ def attempt(case: Case, state: State, count: int, threshold: float) -> bool:
                 -sums[own[TRIAL_LOGARITHM] + step],
                 0.0,
             )
-            follow(case, state, own[own[TRIAL_BLOCK] + step])
         for number in range(TOTALS):
             sums[number] = sums[own[TRIAL_SAVED] + number]
     return False
+
+
+@inner
+def _suffices(case: Case, state: State, made: int, room: float) -> bool:
+    """Whether what the moves made add to times is within what is left to the threshold."""
+    exact = made < 0
+    low, high = path_change(case, state, made, room, exact)
+    if low > room or high <= room:
+        return high <= room
+    low, high = path_change(case, state, made, room, not exact)
+    return high <= room
 
 
 @inner
@@ -89,7 +116,7 @@ def swap_or_chain(case: Case, state: State, random: Words, swap: bool) -> int:
         own[own[TRIAL_BLOCK] + 1], own[own[TRIAL_NODE] + 1] = other, own[own[NODE] + own[own[TRIAL_BLOCK]]]
         return 2 if may_host(case, other, own[own[TRIAL_NODE] + 1]) else 0
     count = 1
-    while count < CHAIN and other >= 0:
+    while count < CHAIN and other >= 0 and not _listed(state, count, other):
         node = a_target(case, state, random, other)
         if node < 0:
             return count

@@ -3,7 +3,7 @@
 import pytest
 
 from berth.model import BadInput
-from berth.pipeline.many.variants import Variant, seeds_from, variants_for
+from berth.policies.variants import Variant, seeds_from, variants_for
 
 
 @pytest.mark.parametrize(

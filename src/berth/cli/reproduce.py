@@ -1,0 +1,223 @@
+"""`berth reproduce`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from berth.cli.arguments import AsJson
+from berth.cli.exit_codes import FAILED, INTERRUPTED
+from berth.cli.output import err, print_json
+from berth.cli.reproduce_progress import counting_runs
+from berth.cli.reproduce_view import print_experiments, print_outcomes, tell_kept, tell_results
+from berth.cli.spark_options import Configuration, Master, session_for
+from berth.cli.spark_progress import waiting
+from berth.model import BadInput
+
+if TYPE_CHECKING:
+    from berth.experiments.experiment import Setting
+    from berth.experiments.framework.choice import Chosen
+    from berth.experiments.framework.runner import Terms
+    from berth.experiments.framework.showing import Shown
+    from berth.experiments.framework.state import State
+    from berth.experiments.framework.stored import Stored
+
+OUT = Path("reproduction")
+EPILOG = """Examples:
+
+  berth reproduce --list
+
+  berth reproduce --quick
+
+  berth reproduce X3.1 X3.2 --seed 7 --data measured --out results
+
+  berth reproduce mopa --report-only --out results
+
+The same command again does only what is missing, and tries again what failed. Exit codes: 0 all runs
+succeeded, whatever the verdicts; 1 some failed or are not there, or Spark failed; 2 bad input; 130
+interrupted: what was finished is kept.
+"""
+
+
+def reproduce(
+    experiments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="X3.1, a paper by number (003) or system (mopa), or league. Default: all of the papers.",
+            metavar="EXPERIMENT",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small part of the runs: minutes for all experiments.")
+    ] = False,
+    folder: Annotated[
+        Path, typer.Option("--out", help="The folder for tables, figures and report.html.", metavar="DIR")
+    ] = OUT,
+    seed: Annotated[int, typer.Option(help="Every random choice follows from it.", metavar="N")] = 0,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder with measured networks; without it synthetic ones are used.",
+            metavar="DIR",
+            envvar="BERTH_DATA",
+        ),
+    ] = None,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="List the experiments and their numbers of runs, and stop.")
+    ] = False,
+    on_spark: Annotated[
+        bool,
+        typer.Option(
+            "--on-spark",
+            help="Also run what can be run for real: X0.1 on a cluster of eight named workers, some minutes.",
+        ),
+    ] = False,
+    report_only: Annotated[
+        bool,
+        typer.Option("--report-only", help="Judge, draw and report the runs that are there; do none."),
+    ] = False,
+    master: Master = None,
+    configuration: Configuration = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run the papers' experiments again, and put each of their claims beside what comes out."""
+    # imported here: commands without Spark don't wait for it
+    from berth.experiments.experiment import Setting
+    from berth.experiments.framework.choice import chosen_from, everything
+    from berth.experiments.framework.stored import Stored
+
+    chosen = everything() if show_list and not experiments else chosen_from(experiments or [])
+    setting = Setting(quick, _checked_seed(seed), _data_folder(data), on_spark)
+    if show_list:
+        print_experiments(chosen, setting, as_json)
+        return
+    stored = Stored(folder)
+    if report_only and not stored.journal().experiments:
+        raise BadInput([f"--report-only: no runs are in {folder}; without it they are done"])
+    with stored.locked():
+        if not report_only:
+            _run(stored, chosen, setting, master, configuration or [])
+        shown = _show(stored, setting, report_only, _options(setting, data, folder))
+    names = {item.name for item in chosen}
+    ours = [outcome for outcome in shown.outcomes if outcome.experiment.name in names]
+    if as_json:
+        print_json(_document(ours, setting))
+    else:
+        print_outcomes(ours)
+    not_run = sorted(names & set(shown.not_run))
+    tell_results(ours, not_run, folder)
+    if not_run or not all(outcome.whole for outcome in ours):
+        raise typer.Exit(FAILED)
+
+
+def _checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise BadInput([f"--seed {seed}: expected a whole number from 0 to {2**63 - 1}"])
+    return seed
+
+
+def _data_folder(data: Path | None) -> Path | None:
+    if data is None or not str(data):
+        return None
+    if not data.is_dir():
+        raise BadInput([f"--data {data}: no such folder"])
+    return data.resolve()
+
+
+def _run(
+    stored: Stored, chosen: list[Chosen], setting: Setting, master: str | None, configuration: list[str]
+) -> None:
+    """Do the runs that are missing; no Spark where there are none."""
+    from berth.experiments.framework.driver import do_in_driver
+    from berth.experiments.framework.identity import data_mark
+    from berth.experiments.framework.runner import Terms
+    from berth.experiments.framework.state import state_of
+
+    journal = stored.journal()
+    states = [state_of(item, setting, journal) for item in chosen]
+    tell_kept(states)
+    terms = Terms(setting, data_mark(setting.data))
+    try:
+        if any(state.missing().runs for state in states):
+            _run_on_spark(stored, states, terms, master, configuration)
+        driven = [state.missing(in_driver=True) for state in states]
+        if any(item.runs for item in driven):
+            with waiting("running beside the driver") as steps:
+                do_in_driver(stored, terms, driven, steps)
+    except KeyboardInterrupt:
+        journal = stored.journal()
+        kept = sum(len(journal.succeeded(state.name, state.identity)) for state in states)
+        runs = sum(len(state.runs) for state in states)
+        err.print(
+            f"interrupted: {kept:,} of {runs:,} runs are kept; the same command goes on from there",
+            markup=False,
+            soft_wrap=True,
+        )
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _run_on_spark(
+    stored: Stored, states: list[State], terms: Terms, master: str | None, configuration: list[str]
+) -> None:
+    from berth.experiments.framework.job import Job
+    from berth.experiments.framework.tally import Tally
+    from berth.pipeline.many import SETTINGS
+
+    ours = [f"{key}={value}" for key, value in SETTINGS.items()]
+    with session_for(master, [*ours, *configuration], "berth reproduce") as session:
+        missing = [state.missing() for state in states]
+        tally = Tally(session)
+        with counting_runs(tally, states, session.sparkContext.defaultParallelism):
+            Job(session, stored, terms, missing, tally).do()
+
+
+def _show(stored: Stored, setting: Setting, report_only: bool, options: str) -> Shown:
+    from berth.experiments.framework.choice import everything
+    from berth.experiments.framework.provenance import provenance_of
+    from berth.experiments.framework.showing import show
+
+    command = shlex.join(["berth", *sys.argv[1:]])
+    provenance = provenance_of(setting, command, options)
+    with waiting("judging and drawing") as steps:
+        return show(stored, everything(), setting, provenance, any_code=report_only, step=steps)
+
+
+def _options(setting: Setting, data: Path | None, folder: Path) -> str:
+    """The options that give the same results again, as a user types them."""
+    options = ["--quick"] if setting.quick else []
+    options += ["--on-spark"] if setting.on_spark else []
+    options += ["--seed", str(setting.seed)] if setting.seed else []
+    options += ["--data", str(data)] if setting.data is not None else []
+    return shlex.join([*options, *([] if folder == OUT else ["--out", str(folder)])])
+
+
+def _document(outcomes: list[Any], setting: Setting) -> dict[str, Any]:
+    from berth.experiments.framework.showing import claim_rows
+
+    return {
+        "setting": asdict(setting) | {"data": None if setting.data is None else str(setting.data)},
+        "experiments": [
+            {
+                "experiment": outcome.experiment.name,
+                "paper": outcome.experiment.paper,
+                "title": outcome.experiment.title,
+                "runs": outcome.runs,
+                "failed": len(outcome.failed),
+                "processor_seconds": round(outcome.seconds, 3),
+                "mistake": outcome.mistake,
+                "claims": claim_rows(outcome),
+            }
+            for outcome in outcomes
+        ],
+    }
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(name="reproduce", epilog=EPILOG)(reproduce)

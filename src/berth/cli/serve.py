@@ -1,0 +1,107 @@
+"""`berth serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from berth.cli.output import err
+from berth.model import BadInput
+
+EPILOG = """Examples:
+
+  berth serve
+
+  berth serve --workspace night-shift --port 9000 --open
+
+  berth serve --host 0.0.0.0 --token-file token.txt --allow-host berth.example.org
+
+The page and the REST interface show the problems, plans, runs and reports of a folder, and solve in the
+background. Ctrl-C ends it: running solves hand in their best plan. Exit code 2: bad input, or the port is
+in use.
+"""
+
+GIBIBYTE = 2**30
+MEBIBYTE = 2**20
+
+
+def serve(
+    workspace: Annotated[Path, typer.Option(help="The folder to work in.", metavar="DIR")] = Path(),
+    host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0: any that is free.", metavar="N")] = 8080,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with the token that all requests need; a must where others can reach it.",
+            metavar="FILE",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name that the service is asked by. Can be repeated.", metavar="NAME"),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Solves at once. Default: one fewer than processors.", metavar="N")
+    ] = None,
+    most_waiting: Annotated[int, typer.Option(help="Solves that may wait.", metavar="N")] = 50,
+    longest_solve: Annotated[
+        float, typer.Option(help="The longest time limit that a solve may ask for.", metavar="S")
+    ] = 3600.0,
+    solve_memory: Annotated[
+        float, typer.Option(help="Memory for one solve; more ends it.", metavar="GIB")
+    ] = 4.0,
+    largest_upload: Annotated[float, typer.Option(help="The largest body.", metavar="MIB")] = 16.0,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Serve a page and a REST interface for a folder of problems, plans and runs."""
+    _check(port, workers, most_waiting, longest_solve, solve_memory, largest_upload)
+    # fastapi and what it brings take their time to load: only who serves pays for it.
+    from berth.web.serve import read_token, serve
+    from berth.web.settings import Settings, usual_workers
+
+    settings = Settings(
+        workspace=workspace,
+        host=host,
+        port=port,
+        token=None if token_file is None else read_token(token_file),
+        allowed_hosts=frozenset(name.lower() for name in allow_host or ()),
+        workers=usual_workers() if workers is None else workers,
+        most_waiting=most_waiting,
+        longest_solve_s=longest_solve,
+        memory_bytes=int(solve_memory * GIBIBYTE),
+        upload_bytes=int(largest_upload * MEBIBYTE),
+    )
+    if settings.token is None and not settings.only_here:
+        raise BadInput([f"--host {host}: others can reach it, so a token is needed (--token-file FILE)"])
+    serve(settings, _tell, open_page=open_page)
+
+
+def _tell(address: str) -> None:
+    err.print(f"berth is at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+
+
+def _check(
+    port: int, workers: int | None, waiting: int, longest: float, memory: float, upload: float
+) -> None:
+    mistakes = []
+    if not 0 <= port <= 65535:
+        mistakes.append(f"--port: {port} is no port (0 to 65535)")
+    if workers is not None and not 1 <= workers <= 1000:
+        mistakes.append(f"--workers: {workers} is not from 1 to 1000")
+    if not 0 <= waiting <= 100_000:
+        mistakes.append(f"--most-waiting: {waiting} is not from 0 to 100000")
+    if not 0 < longest <= 1e6:
+        mistakes.append(f"--longest-solve: {longest:g} is no number of seconds above 0 (1000000 at most)")
+    if not 0.25 <= memory <= 1e6:
+        mistakes.append(f"--solve-memory: {memory:g} is not at least 0.25 GiB")
+    if not 0 < upload <= 64:
+        mistakes.append(f"--largest-upload: {upload:g} is not above 0 and at most 64 MiB")
+    if mistakes:
+        raise BadInput(mistakes)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EPILOG)(serve)

@@ -1,0 +1,127 @@
+"""What an experiment is: independent runs, the claims of its paper, and a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Protocol
+
+import pandas as pd
+from matplotlib.figure import Figure
+from pyspark.sql.types import StructType
+
+Row = Mapping[str, Any]
+"""A row of results: the names and types of the experiment's `schema`."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How an experiment is run.
+
+    Attributes:
+        quick: a small part of the runs, in seconds instead of minutes.
+        seed: every random choice of the experiment follows from it.
+        data: the folder with measured networks; None: there is none, and synthetic ones are used.
+        on_spark: run on Spark for real what an experiment can, beside what it computes.
+    """
+
+    quick: bool = False
+    seed: int = 0
+    data: Path | None = None
+    on_spark: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """One independent piece of work, of a second or a few; all of it fits into JSON.
+
+    Attributes:
+        key: names it among the runs of its experiment, for progress and for going on after a stop.
+        parameters: what `Experiment.rows` needs: names, numbers, strings, lists.
+        in_driver: it is done beside the driver, when all others are done and no session is left: for runs
+            that start an application on Spark themselves.
+    """
+
+    key: str
+    parameters: Mapping[str, Any]
+    in_driver: bool = False
+
+
+class Verdict(Enum):
+    """What became of a claim."""
+
+    REPRODUCED = "reproduced"
+    ORDERING_ONLY = "ordering only"
+    NOT_REPRODUCED = "not reproduced"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper beside what came out here.
+
+    Attributes:
+        text: the claim in one sentence, as a newcomer can read it.
+        paper: the paper's value, with its unit; "-" where it says an order only.
+        ours: the value seen, with its unit and the number of runs behind it.
+        verdict: what became of it, by a rule that was fixed before looking (the reason names the rule).
+        reason: why this verdict: the tolerance, or what differs from the paper.
+    """
+
+    text: str
+    paper: str
+    ours: str
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A value that the paper doesn't give and that was chosen so that a figure comes out.
+
+    Attributes:
+        parameter: its name.
+        value: what was chosen, with its unit.
+        tuned_to: the number of the paper that it was tuned to; "nothing" where it is only our choice.
+    """
+
+    parameter: str
+    value: str
+    tuned_to: str
+
+
+class Experiment(Protocol):
+    """An experiment: the framework runs it on Spark, stores its rows, judges and draws it."""
+
+    @property
+    def name(self) -> str:
+        """Such as X3.1."""
+
+    @property
+    def paper(self) -> str:
+        """The paper and its figure, such as '003, MOPA (Rizou, Dürr, Rothermel 2010), figure 2'."""
+
+    @property
+    def title(self) -> str:
+        """What it shows, in a few words."""
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of its table; `key` is put in front of them."""
+
+    @property
+    def calibrations(self) -> Sequence[Calibration]:
+        """What was chosen here because the paper doesn't say it."""
+
+    def runs(self, setting: Setting) -> Iterable[Run]:
+        """All of its runs, in a fixed order; cheap."""
+
+    def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
+        """Do one run. It happens in some process on some executor: nothing but its arguments is there."""
+
+    def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
+        """The paper's claims beside the table's values. The table is whole: every run has its rows."""
+
+    def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
+        """Draw the figure in the form of the paper's, with units on every axis; its caption is returned."""

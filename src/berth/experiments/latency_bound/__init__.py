@@ -1,0 +1,1 @@
+"""Paper 002: ways to choose candidate hosts for a latency bound, under growing load."""

@@ -1,0 +1,1 @@
+"""All policies on all problems: what a newcomer reads to choose one."""

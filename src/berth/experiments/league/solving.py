@@ -1,0 +1,97 @@
+"""One policy on one problem: what came out, told apart."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import berth
+from berth.evaluation import Setting
+from berth.evaluation.goal import Goal
+from berth.exact.budget import Budget
+from berth.exact.normalise import objective_bounds
+from berth.experiments.league.problems import problem_of
+from berth.experiments.league.processor_time import ProcessorBudget
+from berth.model import BadInput, Plan, Problem
+from berth.policies.registry import find_policy
+
+PLAN, BROKEN, NO_PLAN = "plan", "breaks constraints", "no plan"
+NOT_MADE, CRASHED = "not made for it", "crashed"
+
+
+def solved(name: str, policy: str, seed: int, data: Path | None, limit: float) -> dict[str, Any]:
+    """What a policy does with a problem in its time: outcome, judged objective, bound, processor time."""
+    problem = problem_of(name, seed, data)
+    goal = goal_of(name, seed, data)
+    row = {
+        "operators": len(problem.instances),
+        "nodes": len(problem.network.nodes),
+        "objective": ", ".join(problem.objective),
+        "maximise": goal is not None and goal.maximise,
+        "outcome": NOT_MADE,
+        "value": None,
+        "bound": None,
+        "own_goal": None,
+        "seconds": None,
+        "reason": None,
+    }
+    if not takes(problem, policy):
+        return row | {"reason": "fills no containers"}
+    _warm(name, policy, seed, data)
+    began = time.process_time()
+    try:
+        plan = berth.solve(problem, policy, budget=ProcessorBudget(limit), seed=seed)
+    except BadInput as mistake:
+        return row | {"reason": str(mistake).splitlines()[0]}
+    except Exception as error:  # whatever it is, the league goes on and tells it
+        return row | {"outcome": CRASHED, "reason": f"{type(error).__name__}: {error}"}
+    row["seconds"] = time.process_time() - began
+    own = dict(plan.goal) != dict(problem.objective) or find_policy(policy).about.optimises == "nothing"
+    outcome = _outcome(plan)
+    value = goal.value(plan.metrics) if goal is not None and outcome == PLAN else None
+    return row | {
+        "outcome": outcome,
+        "value": value,
+        "bound": None if own else plan.bound,
+        "own_goal": own,
+        "reason": plan.reason,
+    }
+
+
+def takes(problem: Problem, policy: str) -> bool:
+    """Whether a policy fills containers, by what it says that it holds, where a problem has some."""
+    if not any(application.containers for application in problem.applications):
+        return True
+    holds = find_policy(policy).about.holds
+    if holds.startswith("all;"):
+        return True
+    return "containers" in holds and not any(f"{word} containers" in holds for word in ("but", "not"))
+
+
+def _outcome(plan: Plan) -> str:
+    if not plan.assignment:
+        return NO_PLAN
+    return BROKEN if plan.violations else PLAN
+
+
+@lru_cache(maxsize=8)
+def goal_of(name: str, seed: int, data: Path | None) -> Goal | None:
+    """What plans are measured by: the problem's objective, whatever a policy itself minimises."""
+    problem = problem_of(name, seed, data)
+    goal = Goal(problem.objective, problem.objective_scale)
+    if goal.single is not None or problem.objective_scale == "raw":
+        return goal
+    bounds = objective_bounds(Setting(problem), Budget(None), 0)
+    return None if bounds is None else Goal(problem.objective, problem.objective_scale, bounds)
+
+
+@lru_cache(maxsize=256)
+def _warm(name: str, policy: str, seed: int, data: Path | None) -> None:
+    """Let a policy compile its loops, which is not its time."""
+    try:
+        berth.solve(problem_of(name, seed, data), policy, budget=ProcessorBudget(0.1), seed=seed)
+    except Exception:
+        # The solve that counts fails likewise, and tells why.
+        return

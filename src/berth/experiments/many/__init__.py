@@ -1,0 +1,1 @@
+"""Paper 004: six heuristics for many applications that share operators, on random forests."""

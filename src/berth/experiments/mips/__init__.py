@@ -1,0 +1,1 @@
+"""Paper 001: MIPS against other two-stage schemes, and its own parameters."""

@@ -1,0 +1,1 @@
+"""The service: what a workspace holds over REST and as a page. Only `berth serve` imports it."""

@@ -1,0 +1,152 @@
+"""Jobs as records on the disk: what was asked, how far it is, what came of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from berth.files import write_text
+from berth.web.job_events import append_event, last_progress
+from berth.web.workspace import time_text
+
+State = Literal["waiting", "running", "cancelling", "done", "cancelled", "failed", "broken"]
+OVER = ("done", "cancelled", "failed", "broken")
+RECORD, REQUEST, EVENTS, OUTCOME = "job.json", "request.json", "events.jsonl", "outcome.json"
+_OUR_OWN = ("kind", "problem_file")
+"""What a request for a job's process has beside what was asked."""
+ID_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One solve."""
+
+    id: str
+    state: State
+    problem: str
+    """The problem's id."""
+    problem_name: str
+    problem_etag: str
+    policy: str
+    request: Mapping[str, Any]
+    created: float
+    started: float | None = None
+    ended: float | None = None
+    goal: Mapping[str, float] = field(default_factory=dict)
+    """What `objective` counts: what was asked for, and at the end what the policy went by."""
+    maximise: bool = False
+    plan: str | None = None
+    """The id of the plan file."""
+    status: str | None = None
+    reason: str | None = None
+    violations: int | None = None
+    objective: float | None = None
+    bound: float | None = None
+    gap: float | None = None
+    stage: str = ""
+    metrics: Mapping[str, float] | None = None
+    author: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.state in OVER
+
+    def document(self, position: int | None = None) -> dict[str, Any]:
+        """For answers; `position` is its place in the queue."""
+        until = self.ended or time.time()
+        whole = asdict(self)
+        del whole["author"]
+        whole["request"] = {name: value for name, value in self.request.items() if name not in _OUR_OWN}
+        for name in ("created", "started", "ended"):
+            whole[name] = None if whole[name] is None else time_text(whole[name])
+        elapsed = None if self.started is None else round(max(0.0, until - self.started), 3)
+        return whole | {"elapsed": elapsed, "position": position}
+
+
+def new_id() -> str:
+    """Ids sort by time."""
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
+
+
+class JobFolder:
+    """The records of all jobs; each has a folder of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        root.mkdir(parents=True, exist_ok=True)
+
+    def place(self, identity: str) -> Path:
+        """A job's folder."""
+        return self._root / identity
+
+    def begin(self, job: Job, problem_name: str, problem: bytes, extra: Mapping[str, bytes]) -> None:
+        """Write down what was asked, with the problem as it is now."""
+        place = self.place(job.id)
+        place.mkdir()
+        (place / problem_name).write_bytes(problem)
+        for name, data in extra.items():
+            (place / name).write_bytes(data)
+        write_text(place / REQUEST, json.dumps(dict(job.request), allow_nan=False))
+        self.save(job)
+
+    def save(self, job: Job) -> None:
+        """Write a record, whole or not at all; its state becomes an event."""
+        write_text(self.place(job.id) / RECORD, json.dumps(asdict(job), allow_nan=False))
+
+    def note(self, job: Job) -> None:
+        """Tell those who watch that a job's state has changed."""
+        append_event(self.place(job.id) / EVENTS, "state", job.document())
+
+    def forget(self, identity: str) -> None:
+        """Take a job's folder away."""
+        shutil.rmtree(self.place(identity), ignore_errors=True)
+
+    def all(self) -> list[Job]:
+        """Every job on the disk, oldest first; what can't be read is left out."""
+        found = []
+        for place in sorted(self._root.iterdir()):
+            if re.fullmatch(ID_PATTERN, place.name):
+                job = _read(place)
+                if job is not None:
+                    found.append(job)
+        return found
+
+    def outcome(self, identity: str) -> dict[str, Any] | None:
+        """What a job's process left; None where it left nothing."""
+        try:
+            found = json.loads((self.place(identity) / OUTCOME).read_text())
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def latest(self, job: Job) -> Job:
+        """A running job with the last progress that was told."""
+        if job.over:
+            return job
+        told = last_progress(self.place(job.id) / EVENTS)
+        if told is None:
+            return job
+        return replace(
+            job,
+            objective=told.get("objective"),
+            bound=told.get("bound"),
+            gap=told.get("gap"),
+            stage=str(told.get("stage", "")),
+        )
+
+
+def _read(place: Path) -> Job | None:
+    try:
+        record = json.loads((place / RECORD).read_text())
+        known = {item.name for item in fields(Job)}
+        return Job(**{key: value for key, value in record.items() if key in known})
+    except (OSError, ValueError, TypeError):
+        return None

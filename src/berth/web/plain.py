@@ -1,0 +1,30 @@
+"""Data as JSON that every reader takes: no NaN, no half characters."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def json_bytes(document: Any) -> bytes:
+    """A document as JSON; what is no number becomes null."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        return json_bytes(without_nan(document))
+
+
+def without_nan(value: Any) -> Any:
+    """The same, with null for what is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(item) for item in value]
+    return value

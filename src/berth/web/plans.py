@@ -1,0 +1,162 @@
+"""The plans of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from berth.evaluation import evaluate
+from berth.files import document_from, plan_document, plan_from, plan_text
+from berth.model import BadInput, Plan, Problem
+from berth.web.errors import unprocessable
+from berth.web.judging import objective_of
+from berth.web.mistakes import Mistake, mistakes_from
+from berth.web.names import PLAN_ENDS, new_name, plain_name
+from berth.web.plain import without_nan
+from berth.web.problems import file_facts
+from berth.web.workspace import Content, Entry, Signature, Workspace, signature
+
+WHAT = "plan"
+BY_HAND = "by-hand"
+_LISTED = ("problem", "policy", "seed", "status", "reason", "goal", "objective", "bound", "gap", "seconds")
+
+
+class Plans:
+    """Plan files by id."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._entries: dict[str, tuple[Signature, dict[str, Any] | None]] = {}
+
+    def list(self, problem: str | None = None) -> list[dict[str, Any]]:
+        """All plan files by path, or those for the problem of a name."""
+        found = [each for each in map(self._listed, self._workspace.files("plan")) if each is not None]
+        return [each for each in found if problem is None or each["problem"] == problem]
+
+    def _listed(self, entry: Entry) -> dict[str, Any] | None:
+        """What lists say of a plan; None for a file that is none after all."""
+        try:
+            now = signature(entry.place.stat())
+            known = self._entries.get(entry.id)
+            if known is None or known[0] != now:
+                known = now, self._facts(self._workspace.content(entry, WHAT))
+                self._entries[entry.id] = known
+        except OSError:  # it is gone meanwhile
+            return None
+        return known[1]
+
+    def _facts(self, content: Content) -> dict[str, Any] | None:
+        try:
+            plan = self._plan_in(content)
+        except BadInput:
+            return None
+        return _facts(content, plan)
+
+    def plan(self, identity: str) -> Plan:
+        """A plan.
+
+        Raises:
+            Refused: there is none, or it has mistakes.
+        """
+        return self._ready(self._workspace.read(identity, "plan", WHAT))
+
+    def document(self, identity: str) -> dict[str, Any]:
+        """All about one plan file."""
+        return self.document_of(self.content(identity))
+
+    def document_of(self, content: Content) -> dict[str, Any]:
+        """All about one plan file that was read."""
+        plan = self._ready(content)
+        whole = without_nan(plan_document(plan))
+        return _facts(content, plan) | {"violations": list(plan.violations), "plan": whole}
+
+    def content(self, identity: str) -> Content:
+        """A plan's file."""
+        return self._workspace.read(identity, "plan", WHAT)
+
+    def create(self, plan: Plan, name: str | None, author: str) -> Content:
+        """Store a plan; without a name under one that says whose it is for what."""
+        data = plan_text(plan).encode()
+        if name is not None:
+            return self._workspace.create(new_name(name, PLAN_ENDS), data, author)
+        stem = PurePosixPath(plain_name(f"{plan.problem or 'plan'}-{plan.policy or 'plan'}"))
+        return self._workspace.create_any(stem, ".json", data, author)
+
+    def upload(self, name: str | None, data: bytes, author: str) -> Content:
+        """Store somebody's plan file as it is.
+
+        Raises:
+            Refused: it has mistakes, or there is a file of that name.
+        """
+        plan = self._checked(data)
+        if name is not None:
+            return self._workspace.create(new_name(name, PLAN_ENDS), data, author)
+        stem = PurePosixPath(plain_name(f"{plan.problem or 'plan'}-{plan.policy or 'plan'}"))
+        return self._workspace.create_any(stem, ".json", data, author)
+
+    def replace(self, identity: str, wanted: str | None, data: bytes, author: str) -> Content:
+        """Store a plan anew, if nobody has changed it meanwhile."""
+        self._workspace.unchanged(identity, "plan", WHAT, wanted)
+        self._checked(data)
+        return self._workspace.replace(identity, "plan", WHAT, wanted, data, author)
+
+    def delete(self, identity: str, wanted: str | None) -> None:
+        """Take a plan away, if nobody has changed it meanwhile."""
+        self._workspace.delete(identity, "plan", WHAT, wanted)
+
+    def _checked(self, data: bytes) -> Plan:
+        try:
+            document = document_from(data, "plan.json")
+            plan = plan_from(document)
+        except BadInput as error:
+            raise unprocessable(mistakes_from(error, "plan.json")) from None
+        if document.get("format") != "berth-plan/v1":
+            raise unprocessable([Mistake("format", "is needed: berth-plan/v1")])
+        return plan
+
+    def _ready(self, content: Content) -> Plan:
+        try:
+            return self._plan_in(content)
+        except BadInput as error:
+            raise unprocessable(mistakes_from(error, str(content.entry.path))) from None
+
+    def _plan_in(self, content: Content) -> Plan:
+        return plan_from(document_from(content.data, str(content.entry.path)))
+
+
+def changed(plan: Plan | None, assignment: Mapping[str, str | None] | None) -> Plan:
+    """A plan with some instances elsewhere, or taken away (None); without a plan, only what is given."""
+    places: dict[str, str | None] = {**(plan.assignment if plan is not None else {}), **(assignment or {})}
+    kept = {name: node for name, node in places.items() if node is not None}
+    return replace(plan or Plan(), assignment=kept)
+
+
+def by_hand(problem: Problem, plan: Plan) -> Plan:
+    """Somebody's own plan, judged."""
+    judged = evaluate(problem, plan)
+    broken = len(judged.violations)
+    return replace(
+        plan,
+        problem=problem.name,
+        policy=BY_HAND,
+        seed=0,
+        goal=dict(problem.objective),
+        status="unknown" if broken else "feasible",
+        reason=f"the plan breaks {broken} constraint(s)" if broken else None,
+        objective=objective_of(problem, plan, judged.metrics),
+        bound=None,
+        gap=None,
+        seconds=0.0,
+        metrics=judged.metrics,
+        violations=judged.violations,
+        trace={key: value for key, value in plan.trace.items() if key == "objective_bounds"},
+    )
+
+
+def _facts(content: Content, plan: Plan) -> dict[str, Any]:
+    facts = {**file_facts(content), **{name: getattr(plan, name) for name in _LISTED}}
+    facts["goal"], facts["metrics"] = dict(plan.goal), dict(plan.metrics)
+    whole: dict[str, Any] = without_nan(facts)
+    return whole | {"violations": len(plan.violations), "instances": len(plan.assignment)}

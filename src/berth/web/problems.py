@@ -1,0 +1,232 @@
+"""The problems of a workspace: read once, kept while they don't change."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from berth.files import document_from, problem_from
+from berth.model import BadInput, Problem
+from berth.web.errors import unprocessable
+from berth.web.mistakes import Mistake, located, mistakes_from
+from berth.web.names import PROBLEM_ENDS, new_name, path_of, plain_name
+from berth.web.sizes import check_size, weight_of
+from berth.web.view import view_of
+from berth.web.workspace import Content, Entry, Signature, Workspace, kind_of, signature, time_text
+
+WHAT = "problem"
+MOST_KEPT = 24
+"""Problems that are kept ready."""
+MOST_KEPT_BYTES = 2**30
+"""What these may take, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a text says: a problem, or mistakes."""
+
+    document: Any
+    problem: Problem | None
+    mistakes: tuple[Mistake, ...]
+
+    @property
+    def ready(self) -> Problem:
+        """The problem.
+
+        Raises:
+            Refused: there are mistakes.
+        """
+        if self.problem is None:
+            raise unprocessable(self.mistakes)
+        return self.problem
+
+    @cached_property
+    def view(self) -> dict[str, Any]:
+        """What a picture of it needs."""
+        return view_of(self.ready)
+
+    def summary(self) -> dict[str, Any]:
+        """What lists say of it; null for what can't be known."""
+        problem = self.problem
+        name = self.document.get("name") if isinstance(self.document, dict) else None
+        return {
+            "name": problem.name if problem is not None else name if isinstance(name, str) else None,
+            "nodes": None if problem is None else len(problem.network.nodes),
+            "applications": None if problem is None else len(problem.applications),
+            "operators": None if problem is None else len(problem.instances.operators),
+            "instances": None if problem is None else len(problem.instances),
+            "objective": None if problem is None else dict(problem.objective),
+        }
+
+
+class Problems:
+    """Problem files by id."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._lock = threading.Lock()
+        self._viewing = threading.Lock()
+        self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
+        self._entries: dict[str, tuple[Signature, dict[str, Any]]] = {}
+
+    def list(self) -> list[dict[str, Any]]:
+        """All problem files, by path."""
+        return [entry for entry in map(self._listed, self._workspace.files("problem")) if entry is not None]
+
+    def _listed(self, entry: Entry) -> dict[str, Any] | None:
+        try:
+            now = signature(entry.place.stat())
+            known = self._entries.get(entry.id)
+            if known is None or known[0] != now:
+                content = self._workspace.content(entry, WHAT)
+                reading = read_problem(content.data, str(entry.path))
+                listed = {**file_facts(content), "ok": reading.problem is not None, **reading.summary()}
+                known = now, listed | {"mistakes": len(reading.mistakes)}
+                self._entries[entry.id] = known
+        except OSError:  # it is gone meanwhile
+            return None
+        return known[1]
+
+    def content(self, identity: str) -> Content:
+        """A problem's file."""
+        return self._workspace.read(identity, "problem", WHAT)
+
+    def reading(self, identity: str) -> tuple[Content, Reading]:
+        """A problem's file and what it says."""
+        content = self.content(identity)
+        return content, self.reading_of(content)
+
+    def reading_of(self, content: Content) -> Reading:
+        """What a file says; read again only when it has changed."""
+        key = content.etag, content.entry.path.suffix.lower()
+        with self._lock:
+            if key not in self._readings:
+                self._readings[key] = read_problem(content.data, str(content.entry.path))
+                self._make_room()
+            self._readings.move_to_end(key)
+            return self._readings[key]
+
+    def _make_room(self) -> None:
+        """Forget what was asked for longest ago, but never the newest."""
+        problems = [reading.problem for reading in self._readings.values()]
+        weights = [0 if problem is None else weight_of(problem) for problem in problems]
+        while len(weights) > 1 and (len(weights) > MOST_KEPT or sum(weights) > MOST_KEPT_BYTES):
+            self._readings.popitem(last=False)
+            del weights[0]
+
+    def problem(self, identity: str) -> Problem:
+        """A problem without mistakes."""
+        return self.reading(identity)[1].ready
+
+    def view(self, identity: str) -> tuple[Content, dict[str, Any]]:
+        """A problem's file and what a picture of it needs; worked out once, whoever else waits for it."""
+        content, reading = self.reading(identity)
+        with self._viewing:
+            facts = {"id": content.entry.id, "name": reading.ready.name, "etag": content.etag}
+            return content, facts | reading.view
+
+    def document(self, identity: str) -> dict[str, Any]:
+        """All about one file."""
+        return self.document_of(self.content(identity))
+
+    def document_of(self, content: Content) -> dict[str, Any]:
+        """All about one file that was read."""
+        reading = self.reading_of(content)
+        return {
+            **file_facts(content),
+            "ok": reading.problem is not None,
+            "mistakes": [each.document() for each in reading.mistakes],
+            **reading.summary(),
+            "text": content.data.decode("utf-8", "replace"),
+            "document": reading.document,
+        }
+
+    def create(self, name: str | None, data: bytes, author: str, *, draft: bool, as_json: bool) -> Content:
+        """Store a new problem.
+
+        Raises:
+            Refused: it has mistakes, or there is a file of that name.
+        """
+        usual = "problem.json" if as_json else "problem.yaml"
+        path = PurePosixPath(usual) if name is None else new_name(name, PROBLEM_ENDS)
+        reading = self._accepted(data, str(path), draft)
+        if name is not None:
+            content = self._workspace.create(path, data, author)
+        else:
+            stem = PurePosixPath(plain_name(reading.summary()["name"] or "problem"))
+            content = self._workspace.create_any(stem, path.suffix, data, author)
+        self._note(content)
+        return content
+
+    def replace(self, identity: str, wanted: str | None, data: bytes, author: str, *, draft: bool) -> Content:
+        """Store a problem anew, if nobody has changed it meanwhile."""
+        content = self._workspace.unchanged(identity, "problem", WHAT, wanted)
+        self._accepted(data, str(content.entry.path), draft)
+        # noted first, so that a file that stops saying what it is doesn't vanish for a moment
+        self._workspace.drafts.note(content.entry.path, True)
+        try:
+            content = self._workspace.replace(identity, "problem", WHAT, wanted, data, author)
+        finally:
+            self._note(content)
+        return content
+
+    def delete(self, identity: str, wanted: str | None) -> None:
+        """Take a problem away, if nobody has changed it meanwhile."""
+        self._workspace.delete(identity, "problem", WHAT, wanted)
+        path = path_of(identity)
+        assert path is not None
+        self._workspace.drafts.note(path, False)
+
+    def named(self, name: str) -> Iterator[str]:
+        """The ids of the problems of that name."""
+        return (entry["id"] for entry in self.list() if entry["name"] == name)
+
+    def _accepted(self, data: bytes, file: str, draft: bool) -> Reading:
+        reading = read_problem(data, file)
+        if reading.problem is None and not draft:
+            raise unprocessable(reading.mistakes)
+        if kind_of(data) == "plan":
+            raise unprocessable([Mistake("format", "this is a plan, and a problem is expected: berth/v1")])
+        if reading.document is None and not _is_text(data):
+            raise unprocessable(reading.mistakes)
+        return reading
+
+    def _note(self, content: Content) -> None:
+        self._workspace.drafts.note(content.entry.path, kind_of(content.data) == "")
+
+
+def read_problem(data: bytes, file: str) -> Reading:
+    """What the content of a problem file says; `file` is its name, whose end says what it is written in."""
+    document = None
+    try:
+        document = document_from(data, file)
+        check_size(document)
+        return Reading(document, problem_from(document), ())
+    except BadInput as error:
+        text = data.decode("utf-8", "replace") if document is not None else ""
+        return Reading(document, None, tuple(located(mistakes_from(error, file), text)))
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether there is anything that an editor could mend."""
+    try:
+        return bool(data.decode().strip()) and b"\0" not in data
+    except UnicodeDecodeError:
+        return False
+
+
+def file_facts(content: Content) -> dict[str, Any]:
+    """What can be said of any file."""
+    entry = content.entry
+    return {
+        "id": entry.id,
+        "path": str(entry.path),
+        "etag": content.etag,
+        "modified": time_text(content.modified),
+        "bytes": len(content.data),
+    }

@@ -1,0 +1,316 @@
+"""Solves in the background: so many at once, so many waiting, each in a process of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from berth.evaluation.goal import Goal
+from berth.files import plan_from, plan_text
+from berth.model import BadInput, Plan
+from berth.policies.parameters import parameters_from
+from berth.policies.registry import find_policy
+from berth.web.asked import asked
+from berth.web.errors import Refused, missing
+from berth.web.jobs import Job, JobFolder, State, new_id
+from berth.web.names import PLAN_ENDS, new_name
+from berth.web.plans import Plans
+from berth.web.problems import Problems
+from berth.web.processes import Limits, Worker
+from berth.web.settings import Settings
+
+log = logging.getLogger("berth.web")
+BEYOND_SECONDS = 30.0
+"""A policy that doesn't keep to its time limit is ended after twice that and this."""
+LAST_SECONDS = 5.0
+"""For running jobs to hand in what they have when the service ends."""
+RETRY_SECONDS = "10"
+
+
+class JobQueue:
+    """All jobs of a service, from the beginning; those of earlier services are found again."""
+
+    def __init__(self, settings: Settings, folder: JobFolder, problems: Problems, plans: Plans) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._problems = problems
+        self._plans = plans
+        self._changed = threading.Condition()
+        self._jobs: dict[str, Job] = {}
+        self._waiting: deque[str] = deque()
+        self._workers: dict[str, Worker] = {}
+        self._ending = False
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Find what is there, and begin to work."""
+        for job in self._folder.all():
+            self._jobs[job.id] = job
+            if job.state == "waiting":
+                self._waiting.append(job.id)
+            elif not job.over:
+                self._finish(job, "the service ended while it ran", broken=True)
+        for number in range(self._settings.workers):
+            thread = threading.Thread(target=self._work, name=f"berth jobs {number}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def end(self) -> None:
+        """Let running jobs hand in what they have, then end them; those that wait stay for the next time."""
+        with self._changed:
+            self._ending = True
+            running = list(self._workers.items())
+            self._changed.notify_all()
+        for identity, worker in running:
+            self._change(identity, state="cancelling", reason="the service was stopped")
+            worker.stop()
+        until = time.monotonic() + LAST_SECONDS
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+        for _, worker in running:
+            worker.kill("the service was stopped")
+        for thread in self._threads:
+            thread.join(LAST_SECONDS)
+
+    def counts(self) -> dict[str, int]:
+        """How many run and wait."""
+        with self._changed:
+            return {"running": len(self._workers), "waiting": len(self._waiting)}
+
+    def submit(self, request: Mapping[str, Any], author: str) -> dict[str, Any]:
+        """Take a job on.
+
+        Raises:
+            Refused: there are mistakes in it, or too many wait.
+        """
+        content, reading = self._problems.reading(str(request["problem"]))
+        problem = asked(reading.ready, request)
+        policy = find_policy(str(request["policy"]))
+        parameters_from(policy.parameters, request.get("parameters") or {}, policy.about.name)
+        if request["time_limit"] > self._settings.longest_solve_s:
+            most = f"{self._settings.longest_solve_s:g}"
+            raise BadInput(
+                [f"time_limit: {request['time_limit']:g} is above {most}, the most that is allowed"]
+            )
+        if request.get("name") is not None:
+            new_name(str(request["name"]), PLAN_ENDS)
+        extra = {}
+        if request.get("previous") is not None:
+            extra["previous.json"] = plan_text(self._plans.plan(str(request["previous"]))).encode()
+        file = f"problem{content.entry.path.suffix.lower()}"
+        job = Job(
+            id=new_id(),
+            state="waiting",
+            problem=content.entry.id,
+            problem_name=problem.name,
+            problem_etag=content.etag,
+            policy=policy.about.name,
+            request={**request, "kind": "solve", "problem_file": file},
+            created=time.time(),
+            goal=dict(problem.objective),
+            maximise=Goal(problem.objective).maximise,
+            author=author,
+        )
+        with self._changed:
+            if len(self._waiting) >= self._settings.most_waiting:
+                words = f"{len(self._waiting)} jobs wait already; cancel one, or come back later"
+                raise Refused(429, words, headers={"Retry-After": RETRY_SECONDS})
+            self._folder.begin(job, file, content.data, extra)
+            self._folder.note(job)
+            self._jobs[job.id] = job
+            self._waiting.append(job.id)
+            self._changed.notify()
+        return self.document(job.id)
+
+    def list(self, state: str | None, problem: str | None, limit: int) -> list[dict[str, Any]]:
+        """Jobs, the newest first."""
+        with self._changed:
+            jobs = sorted(self._jobs.values(), key=lambda job: (job.created, job.id), reverse=True)
+        fitting = (
+            job
+            for job in jobs
+            if (state is None or job.state == state) and (problem is None or job.problem == problem)
+        )
+        return [self._document(job) for job, _ in zip(fitting, range(limit), strict=False)]
+
+    def job(self, identity: str) -> Job:
+        """A job.
+
+        Raises:
+            Refused: there is none.
+        """
+        with self._changed:
+            if identity not in self._jobs:
+                raise missing(f"job {identity!r}")
+            return self._jobs[identity]
+
+    def is_over(self, identity: str) -> bool:
+        """Whether a job is over, or forgotten."""
+        with self._changed:
+            return identity not in self._jobs or self._jobs[identity].over
+
+    def document(self, identity: str) -> dict[str, Any]:
+        """A job for answers."""
+        return self._document(self.job(identity))
+
+    def _document(self, job: Job) -> dict[str, Any]:
+        with self._changed:
+            place = self._waiting.index(job.id) + 1 if job.id in self._waiting else None
+        return self._folder.latest(job).document(place)
+
+    def cancel(self, identity: str) -> dict[str, Any]:
+        """End a job with the best plan that it has.
+
+        Raises:
+            Refused: it is over.
+        """
+        with self._changed:
+            job = self.job(identity)
+            if job.over:
+                raise Refused(409, f"the job is over: {job.state}")
+            if identity in self._waiting:
+                self._waiting.remove(identity)
+                self._change(
+                    identity, state="cancelled", reason="cancelled before it began", ended=time.time()
+                )
+            elif job.state == "running":
+                self._change(identity, state="cancelling")
+                worker = self._workers.get(identity)
+                if worker is not None:
+                    worker.stop()
+        return self.document(identity)
+
+    def remove(self, identity: str) -> bool:
+        """Forget a job that is over, or cancel one that isn't; whether it is forgotten."""
+        with self._changed:
+            if not self.job(identity).over:
+                self.cancel(identity)
+                return False
+            del self._jobs[identity]
+        self._folder.forget(identity)
+        return True
+
+    # the threads that work
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._ending:
+                    self._changed.wait()
+                if self._ending:
+                    return
+                job = self._jobs[self._waiting.popleft()]
+                worker = self._begin(job)
+            if worker is not None:
+                while not worker.wait():
+                    pass
+                self._over(job.id, worker)
+            self._forget_old()
+
+    def _begin(self, job: Job) -> Worker | None:
+        seconds = 2 * float(job.request["time_limit"]) + BEYOND_SECONDS
+        limits = Limits(seconds, self._settings.memory_bytes)
+        try:
+            worker = Worker(self._folder.place(job.id), limits)
+        except OSError as error:
+            reason = f"no process could be started: {error.strerror or error}"
+            self._change(job.id, state="failed", reason=reason, ended=time.time())
+            return None
+        self._workers[job.id] = worker
+        self._change(job.id, state="running", started=time.time())
+        return worker
+
+    def _over(self, identity: str, worker: Worker) -> None:
+        with self._changed:
+            self._workers.pop(identity, None)
+            job = self._jobs[identity]
+        self._finish(job, worker.death())
+
+    def _finish(self, job: Job, death: str, *, broken: bool = False) -> None:
+        """Make what a process left into the job's end; `death` says why there is nothing, if so."""
+        outcome = self._folder.outcome(job.id)
+        try:
+            ended = self._ended(job, outcome, death, broken)
+        except (BadInput, Refused, OSError) as error:
+            log.warning("job %s: %s", job.id, error)
+            ended = replace(job, state="failed", reason=f"its plan can't be stored: {error}")
+        ended = replace(self._folder.latest(job), **_differences(job, ended), ended=time.time())
+        with self._changed:
+            self._jobs[job.id] = ended
+            self._folder.save(ended)
+            self._folder.note(ended)
+
+    def _ended(self, job: Job, outcome: dict[str, Any] | None, death: str, broken: bool) -> Job:
+        cancelled = job.state == "cancelling"
+        if outcome is None:
+            state: State = "broken" if broken else "cancelled" if cancelled else "failed"
+            return replace(job, state=state, reason=job.reason or death)
+        if "error" in outcome:
+            return replace(job, state="failed", reason=str(outcome["error"]))
+        plan = plan_from(outcome["plan"])
+        identity = self._stored(job, plan) if plan.found else None
+        return replace(
+            job,
+            state="cancelled" if cancelled else "done",
+            plan=identity,
+            goal=dict(plan.goal) or job.goal,
+            maximise=Goal(plan.goal).maximise if plan.goal else job.maximise,
+            status=plan.status,
+            reason=job.reason or plan.reason,
+            violations=len(plan.violations),
+            objective=plan.objective,
+            bound=plan.bound,
+            gap=plan.gap,
+            metrics=dict(plan.metrics),
+        )
+
+    def _stored(self, job: Job, plan: Plan) -> str:
+        """The id of the plan's file; a name that is taken meanwhile gets a number."""
+        name = job.request.get("name")
+        try:
+            return self._plans.create(plan, None if name is None else str(name), job.author).entry.id
+        except Refused:
+            if name is None:
+                raise
+            return self._plans.create(plan, None, job.author).entry.id
+
+    def _change(self, identity: str, **values: Any) -> None:
+        with self._changed:
+            job = replace(self._jobs[identity], **values)
+            self._jobs[identity] = job
+            self._folder.save(job)
+            self._folder.note(job)
+
+    def _forget_old(self) -> None:
+        with self._changed:
+            over = sorted(job.id for job in self._jobs.values() if job.over)
+            old = over[: max(0, len(over) - self._settings.jobs_kept)]
+            for identity in old:
+                del self._jobs[identity]
+        for identity in old:
+            self._folder.forget(identity)
+
+
+def _differences(before: Job, after: Job) -> dict[str, Any]:
+    names = (
+        "state",
+        "plan",
+        "goal",
+        "maximise",
+        "status",
+        "reason",
+        "violations",
+        "objective",
+        "bound",
+        "gap",
+    )
+    return {
+        name: getattr(after, name)
+        for name in (*names, "metrics")
+        if getattr(after, name) != getattr(before, name)
+    }

@@ -1,0 +1,1 @@
+"""The routes under `/api/v1`, a file for each thing: parse, call one function, answer."""

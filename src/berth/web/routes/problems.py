@@ -1,0 +1,109 @@
+"""Problems and examples."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from berth.web.answers import answer
+from berth.web.errors import unprocessable
+from berth.web.examples import example, example_list
+from berth.web.mistakes import Mistake
+from berth.web.names import PROBLEM_ENDS, new_name
+from berth.web.parts import Author, Body, FileName, Id, IfMatch, Parts, Service, failing, file_body
+from berth.web.problems import read_problem
+from berth.web.workspace import Content
+
+router = APIRouter(tags=["problems"])
+_KINDS = ("application/yaml", "application/json", "text/plain")
+
+
+@router.get("/problems", responses=failing())
+def all_problems(service: Parts) -> Response:
+    """Every problem file in the workspace."""
+    return answer(service.problems.list())
+
+
+@router.post("/problems", status_code=201, responses=failing(409, 422), openapi_extra=file_body(*_KINDS))
+def new_problem(
+    request: Request, service: Parts, body: Body, author: Author, name: FileName = None, draft: bool = False
+) -> Response:
+    """Store a problem file; the body is the file."""
+    as_json = request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
+    content = service.problems.create(name, body, author, draft=draft, as_json=as_json)
+    return _about(service, content, 201)
+
+
+@router.post("/problems/check", responses=failing(422), openapi_extra=file_body(*_KINDS))
+def check(request: Request, body: Body, name: FileName = None) -> Response:
+    """What is wrong with a problem file; nothing is stored."""
+    if not body:
+        raise unprocessable([Mistake("", "the body is empty: it should be the file")])
+    as_json = request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
+    usual = "problem.json" if as_json else "problem"
+    reading = read_problem(body, str(new_name(name, PROBLEM_ENDS)) if name else usual)
+    return answer(
+        {
+            "ok": reading.problem is not None,
+            "mistakes": [each.document() for each in reading.mistakes],
+            "summary": reading.summary() if reading.problem is not None else None,
+        }
+    )
+
+
+@router.get("/problems/{id}", responses=failing(404))
+def one_problem(service: Parts, id: Id) -> Response:
+    """A problem file: its text, its data, its mistakes."""
+    return _about(service, service.problems.content(id))
+
+
+@router.get("/problems/{id}/file", responses=failing(404))
+def problem_file(service: Parts, id: Id) -> Response:
+    """A problem file as it is."""
+    content = service.problems.content(id)
+    kind = "application/json" if content.entry.path.suffix.lower() == ".json" else "application/yaml"
+    return Response(content.data, headers=_tagged(content), media_type=kind)
+
+
+@router.get("/problems/{id}/view", responses=failing(404, 422))
+def problem_view(service: Parts, id: Id) -> Response:
+    """What a picture of a problem needs."""
+    content, view = service.problems.view(id)
+    return answer(view, headers=_tagged(content))
+
+
+@router.put("/problems/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body(*_KINDS))
+def put_problem(
+    service: Parts, id: Id, body: Body, author: Author, if_match: IfMatch = None, draft: bool = False
+) -> Response:
+    """Store a problem file anew, if nobody has changed it meanwhile."""
+    return _about(service, service.problems.replace(id, if_match, body, author, draft=draft))
+
+
+@router.delete("/problems/{id}", status_code=204, responses=failing(404, 412, 428))
+def delete_problem(service: Parts, id: Id, if_match: IfMatch = None) -> Response:
+    """Take a problem file away, if nobody has changed it meanwhile."""
+    service.problems.delete(id, if_match)
+    return Response(status_code=204)
+
+
+@router.get("/examples", tags=["examples"], responses=failing())
+def all_examples() -> Response:
+    """Problems to begin with."""
+    return answer(example_list())
+
+
+@router.post("/examples/{name}", status_code=201, tags=["examples"], responses=failing(404, 409))
+def take_example(service: Parts, name: str, author: Author) -> Response:
+    """Copy an example into the workspace."""
+    content = service.problems.create(f"{name}.yaml", example(name), author, draft=False, as_json=False)
+    return _about(service, content, 201)
+
+
+def _about(service: Service, content: Content, status: int = 200) -> Response:
+    where = {"Location": f"/api/v1/problems/{content.entry.id}"} if status == 201 else {}
+    return answer(service.problems.document_of(content), status, _tagged(content) | where)
+
+
+def _tagged(content: Content) -> dict[str, str]:
+    return {"ETag": f'"{content.etag}"'}

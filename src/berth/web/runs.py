@@ -1,0 +1,250 @@
+"""The runs of a workspace: what `berth run` and `berth watch` write, read while they do."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from berth.files.run_folder import FIGURES_FILE, NOW_FILE, alive, decide, open_proposal, read_json
+from berth.web.errors import Refused, missing
+from berth.web.problems import Problems
+from berth.web.workspace import Entry, Signature, Workspace, is_run, signature, time_text
+
+WHAT = "run"
+LINES = "history.jsonl"
+ENDS = ("finished", "failed", "stopped")
+LARGEST_HISTORY = 256 * 2**20
+STARTING_SECONDS = 120.0
+_INNER = ("process", "plan", "application", "started", "migrated")
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What a history comes to."""
+
+    events: int = 0
+    migrations: int = 0
+    started: str | None = None
+    last: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, events: list[dict[str, Any]]) -> _Past:
+        starts = [event.get("time") for event in events if event.get("event") == "started"]
+        return cls(
+            len(events),
+            sum(event.get("event") in ("migrated", "rolled back") for event in events),
+            str(starts[-1]) if starts else None,
+            events[-1] if events else {},
+        )
+
+
+class Runs:
+    """Run folders by id."""
+
+    def __init__(self, workspace: Workspace, problems: Problems) -> None:
+        self._workspace = workspace
+        self._problems = problems
+        self._pasts: dict[Path, tuple[Signature, _Past]] = {}
+
+    def list(self) -> list[dict[str, Any]]:
+        """All runs, by path."""
+        entries = self._workspace.entries(lambda folder: not is_run(folder))
+        return [self._listed(entry) for entry in entries if entry.place.is_dir() and is_run(entry.place)]
+
+    def entry(self, identity: str) -> Entry:
+        """A run's folder.
+
+        Raises:
+            Refused: there is none.
+        """
+        entry = self._workspace.entry(identity, WHAT)
+        if not entry.place.is_dir() or not is_run(entry.place):
+            raise missing(f"{WHAT} {identity!r}")
+        return entry
+
+    def listed(self, identity: str) -> dict[str, Any]:
+        """What lists say of a run."""
+        return self._listed(self.entry(identity))
+
+    def _listed(self, entry: Entry) -> dict[str, Any]:
+        place = entry.place
+        past = self._past(place)
+        now, report, state = (read_json(place / name) or {} for name in (NOW_FILE, "report.json", "run.json"))
+        running, updated = _runs(now, past.last, report), _updated(place)
+        ended = None if running else report.get("ended_because") or _end_of(past.last)
+        facts: dict[str, Any] = {
+            "id": entry.id,
+            "path": str(entry.path),
+            "application": now.get("application") or report.get("application") or state.get("application"),
+            "kind": "watch" if (place / LINES).is_file() else "run",
+            "state": "running" if running else "ended" if ended is not None else _quiet(now, updated),
+            "started": now.get("started") or report.get("started") or past.started,
+            "updated": None if updated is None else time_text(updated),
+            "ended_because": ended,
+            "migrations": past.migrations,
+            "proposal": open_proposal(place) is not None,
+            "plans": len(list((place / "plans").glob("[0-9]*.json"))),
+            "events": past.events,
+        }
+        return facts
+
+    def _past(self, place: Path) -> _Past:
+        """What a history comes to; read again only when it has grown."""
+        try:
+            now = signature((place / LINES).lstat())
+        except OSError:
+            return _Past()
+        known = self._pasts.get(place)
+        if known is None or known[0] != now:
+            known = now, _Past.of(read_events(place))
+            self._pasts[place] = known
+        return known[1]
+
+    def document(self, identity: str) -> dict[str, Any]:
+        """All about a run."""
+        entry = self.entry(identity)
+        facts = self._listed(entry)
+        report = read_json(entry.place / "report.json")
+        now = read_json(entry.place / NOW_FILE)
+        return facts | {
+            "now": now_of(entry.place),
+            "report": None if facts["state"] == "running" else report,
+            "assignment": _assignment(entry.place, now, report),
+            "problem": self._problem(entry.place),
+            "proposal": proposal_of(entry.place),
+        }
+
+    def _problem(self, place: Path) -> dict[str, Any] | None:
+        """The problem that a watch began with, and the file of the workspace that has its name."""
+        folder = place / "measuring"
+        began = None if folder.is_symlink() else read_json(folder / "problem.json")
+        name = None if began is None else began.get("name")
+        if not isinstance(name, str):
+            return None
+        return {"id": next(self._problems.named(name), None), "name": name}
+
+    def history(self, identity: str, after: int, limit: int) -> dict[str, Any]:
+        """Events of a run behind a number."""
+        events = read_events(self.entry(identity).place)[after : after + limit]
+        return {"events": events, "next": events[-1]["number"] if events else after}
+
+    def figures(self, identity: str, most: int) -> Sequence[dict[str, Any]]:
+        """How a run was over time: points for curves, at most so many, the last one among them."""
+        points = [each for each in _lines(self.entry(identity).place / FIGURES_FILE) if "time" in each]
+        step = -(-len(points) // most) if points else 1
+        return points[::-step][::-1]
+
+    def plan(self, identity: str, number: int) -> dict[str, Any]:
+        """One of the plans that a watch has made."""
+        plans = self.entry(identity).place / "plans"
+        found = None if plans.is_symlink() else read_json(plans / f"{number:04d}.json")
+        if found is None:
+            raise missing(f"plan {number} of run {identity!r}")
+        return found
+
+    def timeline(self, identity: str) -> Path:
+        """The picture at a watch's end."""
+        file = self.entry(identity).place / "timeline.svg"
+        if not file.is_file() or file.is_symlink():
+            raise missing(f"timeline of run {identity!r}: it is drawn when the watch ends")
+        return file
+
+    def decide(self, identity: str, proposal: str, approve: bool, by: str) -> None:
+        """Answer a proposal.
+
+        Raises:
+            Refused: it doesn't wait for an answer.
+        """
+        if not decide(self.entry(identity).place, proposal, approve, by):
+            raise Refused(
+                409, "that proposal waits for no answer: it was answered, or the run went on without"
+            )
+
+
+def now_of(place: Path) -> dict[str, Any] | None:
+    """How a run is, or was last."""
+    now = read_json(place / NOW_FILE)
+    return None if now is None else {key: value for key, value in now.items() if key not in _INNER}
+
+
+def proposal_of(place: Path) -> dict[str, Any] | None:
+    """What waits for an answer."""
+    waiting = open_proposal(place)
+    return None if waiting is None else {key: value for key, value in waiting.items() if key != "process"}
+
+
+def read_events(place: Path) -> list[dict[str, Any]]:
+    """The history of a watch, numbered from 1; lines that are none are left out."""
+    return _lines(place / LINES)
+
+
+def _lines(file: Path) -> list[dict[str, Any]]:
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
+            content = stream.read(LARGEST_HISTORY)
+    except OSError:
+        return []
+    return events_in(content[: content.rfind(b"\n") + 1], 0)
+
+
+def events_in(content: bytes, before: int) -> list[dict[str, Any]]:
+    """Whole lines as events, numbered on from those before."""
+    events = []
+    for number, line in enumerate(content.splitlines(), start=before + 1):
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            event = None
+        known = event if isinstance(event, dict) else {"event": "unreadable"}
+        events.append({"number": number, **known})
+    return events
+
+
+def _runs(now: dict[str, Any], last: Mapping[str, Any], report: dict[str, Any]) -> bool:
+    """Whether the process that wrote how it is still runs, and hasn't said that it is done."""
+    if not alive(now.get("process")):
+        return False
+    if last.get("event") in ENDS and str(last.get("time", "")) >= str(now.get("time", "")):
+        return False
+    return not str(report.get("ended", "")) >= str(now.get("time", "~"))
+
+
+def _end_of(last: Mapping[str, Any]) -> str | None:
+    return str(last["event"]) if last.get("event") in ENDS else None
+
+
+def _quiet(now: dict[str, Any], updated: float | None) -> str:
+    """What can be said of a run that has not told of itself: it says how it is only once Spark is there."""
+    young = updated is not None and time.time() - updated < STARTING_SECONDS
+    return "starting" if young and not now else "unknown"
+
+
+def _updated(place: Path) -> float | None:
+    times = []
+    for name in (LINES, NOW_FILE, "report.json", "run.json"):
+        try:
+            times.append((place / name).stat().st_mtime)
+        except OSError:
+            continue
+    return max(times) if times else None
+
+
+def _assignment(
+    place: Path, now: dict[str, Any] | None, report: dict[str, Any] | None
+) -> dict[str, str] | None:
+    """Where everything is: by the last word of the run, or of its history."""
+    for source in (now, report):
+        if source is not None and isinstance(source.get("plan"), dict):
+            found: dict[str, str] = source["plan"]
+            return found
+    for event in reversed(read_events(place)):
+        moved = event.get("event") in ("started", "migrated", "rolled back", "looked")
+        if moved and isinstance(event.get("assignment"), dict):
+            assignment: dict[str, str] = event["assignment"]
+            return assignment
+    return None

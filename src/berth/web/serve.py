@@ -1,0 +1,137 @@
+"""Running the service until somebody stops it."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import socket
+import stat
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from berth.model import BadInput
+from berth.web.app import create_app
+from berth.web.settings import Settings
+from berth.web.streams import Streams
+
+SHORTEST_TOKEN = 16
+LAST_SECONDS = 5
+"""For requests that are under way when the service ends."""
+
+
+def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = False) -> None:
+    """Serve a workspace until a signal ends it.
+
+    Raises:
+        BadInput: the workspace, the address or the token won't do.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
+    with _held(settings.workspace), _listening(settings.host, settings.port) as listening:
+        app = create_app(settings)
+        address = _address(settings.host, listening)
+        tell(address)
+        if open_page:
+            webbrowser.open(address)
+        server = _Server(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                lifespan="on",
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=30,
+                timeout_graceful_shutdown=LAST_SECONDS,
+                h11_max_incomplete_event_size=64 * 1024,
+            ),
+            app.state.service.streams,
+        )
+        # Ctrl-C is how a service ends: uvicorn raises it again when everything is done
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Ends connections for events when it is asked to end: they would never end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._streams.ending = True
+        super().handle_exit(sig, frame)
+
+
+def read_token(file: Path) -> str:
+    """The token in a file that only its owner may read.
+
+    Raises:
+        BadInput: it can't be read, is open to others, or is too short.
+    """
+    try:
+        mode = file.stat().st_mode
+        token = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no text"
+        raise BadInput([f"--token-file {file}: {(reason or str(error)).lower()}"]) from None
+    if stat.S_ISREG(mode) and mode & 0o077:
+        raise BadInput([f"--token-file {file}: others may read it; chmod 600 {file}"])
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        line = f"at least {SHORTEST_TOKEN} letters, digits or signs are needed, in one word"
+        raise BadInput([f"--token-file {file}: {line}"])
+    return token
+
+
+@contextmanager
+def _held(workspace: Path) -> Iterator[None]:
+    """One service at a time works on a workspace."""
+    if not workspace.is_dir():
+        raise BadInput([f"--workspace {workspace}: no such folder"])
+    try:
+        (workspace / ".berth").mkdir(exist_ok=True)
+        file = (workspace / ".berth" / "lock").open("w")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise BadInput([f"--workspace {workspace}: can't be written: {reason}"]) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadInput([f"--workspace {workspace}: another berth serve works on it"]) from None
+        yield
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens; a port of 0 is any that is free."""
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(kind, socket.SOCK_STREAM)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise BadInput([f"--host {host}: {_reason(error)}"]) from None
+    with listening:
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(socket.SOMAXCONN)
+        except (OSError, OverflowError) as error:
+            reason = f"{_reason(error)} on {host}"
+            raise BadInput([f"--port {port}: {reason}; try another, or 0 for any"]) from None
+        os.set_inheritable(listening.fileno(), False)
+        yield listening
+
+
+def _reason(error: Exception) -> str:
+    return str(error.strerror if isinstance(error, OSError) and error.strerror else error).lower()
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}/"

@@ -1,0 +1,35 @@
+/** The page starts here: which address shows which view. */
+
+import {start} from "./lib/router.js";
+import {changeView} from "./views/change.js";
+import {compareView} from "./views/compare.js";
+import {editView} from "./views/edit.js";
+import {experimentView, experimentsView} from "./views/experiments.js";
+import {jobView} from "./views/job.js";
+import {jobsView} from "./views/jobs.js";
+import {pictureView} from "./views/picture.js";
+import {planView} from "./views/plan.js";
+import {problemsView} from "./views/problems.js";
+import {runView} from "./views/run.js";
+import {runsView} from "./views/runs.js";
+import {solveView} from "./views/solve.js";
+import {tablesView, tableView} from "./views/tables.js";
+
+start([
+  ["/", problemsView],
+  ["/problems", problemsView],
+  ["/problems/:id", pictureView],
+  ["/problems/:id/edit", editView],
+  ["/problems/:id/solve", solveView],
+  ["/problems/:id/plans", compareView],
+  ["/problems/:id/plans/:plan", planView],
+  ["/problems/:id/plans/:plan/change", changeView],
+  ["/jobs", jobsView],
+  ["/jobs/:job", jobView],
+  ["/runs", runsView],
+  ["/runs/:run", runView],
+  ["/tables", tablesView],
+  ["/tables/:table", tableView],
+  ["/experiments", experimentsView],
+  ["/experiments/:experiment", experimentView],
+]);

@@ -1,0 +1,88 @@
+/** Map and graph side by side, with the details of what is chosen in words below. */
+
+import {fill, h} from "../lib/dom.js";
+import {milliseconds} from "../lib/format.js";
+import {swatch} from "../lib/palette.js";
+import {nodeLines, operatorLines} from "./facts.js";
+import {graphLayout} from "./graph-layout.js";
+import {GraphPicture, windowSize} from "./graph.js";
+import {MapPicture, mapLegend} from "./map.js";
+
+const LEGIBLE = 0.5;
+
+/**
+ * @param {any} scene see scene.js
+ * @param {{judgement?: any, onOperator?: Function, onNode?: Function, onGrab?: Function}} options
+ */
+export function picturePanel(scene, {judgement = null, onOperator, onNode, onGrab} = {}) {
+  // A graph too large to be read beside the map gets the whole width below it; not where one is dragged to the other.
+  const long = !onGrab && graphLayout(scene.applications, windowSize()).scale < LEGIBLE;
+  const state = {judgement, chosen: null};
+  const details = h("div", {class: "details card", "aria-live": "polite"});
+  const map = new MapPicture({
+    onNode: (node) => {
+      if (onNode?.(node)) return;
+      state.chosen = node ? {node} : null;
+      showDetails();
+    },
+  });
+  const graph = new GraphPicture({
+    onGrab,
+    onOperator: (operator) => {
+      state.chosen = {operator};
+      showOperator(operator);
+      showDetails();
+      onOperator?.(operator);
+    },
+  });
+
+  function showOperator(operator) {
+    graph.choose(operator);
+    const node = scene.nodeByName.get(state.judgement?.assignment?.[operator?.instances[0]]);
+    map.mark({chosen: node?.index ?? -1});
+  }
+
+  function showDetails() {
+    const {node, operator} = state.chosen ?? {};
+    const assignment = state.judgement?.assignment;
+    const lines = node ? nodeLines(scene, node, state.judgement?.nodes.find((use) => use.index === node.index))
+      : operator ? operatorLines(scene, operator, assignment) : null;
+    fill(details, lines
+      ? [h("h3", {}, node ? [swatch(node.colour), " ", node.name] : lines[0]), h("ul", {}, lines.slice(1).map((line) => h("li", {}, line)))]
+      : h("p", {class: "quiet"}, "Choose a node on the map or an operator in the graph to see its numbers here."));
+  }
+
+  function update(next) {
+    state.judgement = next;
+    map.setJudgement(next);
+    graph.setPlan(next?.assignment, next?.critical_path);
+    showDetails();
+    caption.textContent = slowest();
+  }
+
+  const caption = h("span", {class: "quiet fine"});
+  const note = scene.links_shown < scene.links_all
+    ? `${scene.links_shown.toLocaleString("en")} of ${scene.links_all.toLocaleString("en")} links are drawn, those to the nearest nodes.` : null;
+  const element = h("div", {class: "stack"},
+    h("div", {class: `pictures${long ? " long" : ""}`},
+      h("figure", {}, h("figcaption", {}, "Network", h("span", {class: "quiet fine"}, ` — ${layoutText(scene)}`)), map.element),
+      h("figure", {}, h("figcaption", {}, "Application", scene.applications.length > 1 ? "s" : "", caption), graph.element)),
+    mapLegend(judgement !== null),
+    note ? h("p", {class: "quiet fine"}, note) : null,
+    details);
+
+  function slowest() {
+    const total = state.judgement?.critical_path?.total_ms;
+    return total ? ` — slowest path ${milliseconds(total)}, dashed` : " — boxes are operators, arrows are streams";
+  }
+
+  map.setScene(scene);
+  graph.setScene(scene);
+  update(judgement);
+  return {element, map, graph, update, showOperator, destroy: () => { map.destroy(); graph.destroy(); }};
+}
+
+function layoutText(scene) {
+  if (scene.geographic) return "where the nodes are on Earth";
+  return scene.layout === "circle" ? "nodes in a circle; their delays are not drawn" : "the farther apart, the longer the delay";
+}

@@ -1,0 +1,154 @@
+"""From a file to a plan of one's own: upload, mistake, fix, solve, drag, undo, save, compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import ROOT
+from tests.browser.steps import another_node, drag, solved, tile
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+COMPILING_MS = 90_000
+"""The loops of `search` are compiled where that hasn't been done before."""
+
+
+def test_an_example_is_two_clicks_from_a_plan(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    page.locator(".examples").wait_for()
+    if page.locator("details.examples").count():
+        page.get_by_text("Examples", exact=True).click()
+    page.get_by_role("button", name="Open the example tag-and-count").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("tag-and-count.yaml")
+    page.get_by_role("link", name="Find a plan").click()
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("Proved optimal.")).to_be_visible()
+    expect(tile(page, "response time ◎")).to_have_text("31.8 ms")
+    page.get_by_role("button", name="Explain this plan").click()
+    expect(page.get_by_role("heading", name="Slowest path: 31.8 ms")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Plan for tag-and-count.yaml")
+
+
+def test_an_upload_with_a_mistake_is_mended_in_the_editor(open_page: Callable[..., Page]) -> None:
+    text = (ROOT / "examples" / "tag-and-count.yaml").read_text()
+    wrong = re.sub(r"(?m)^name: .*$", "name: mended", text, count=1).replace("pinned: rome", "pinned: rmoe")
+    page = open_page("#/problems")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "mended.yaml", "mimeType": "application/yaml", "buffer": wrong.encode()}
+    )
+    page.get_by_role("button", name="Mend them in the editor").click()
+    page.get_by_role("button", name=re.compile("pinned")).click()
+    area = page.get_by_role("textbox", name="Text of mended.yaml")
+    selected = area.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
+    assert "rmoe" in selected
+    area.fill(wrong.replace("rmoe", "rome"))
+    expect(page.get_by_role("heading", name="No mistakes")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+    page.get_by_role("complementary").get_by_role("link", name="Find a plan").click()
+    expect(page.get_by_role("button", name="Start")).to_be_enabled()
+
+
+def test_a_file_without_its_first_line_is_no_dead_end(open_page: Callable[..., Page]) -> None:
+    text = (ROOT / "examples" / "two-source-join.yaml").read_text().replace("format: berth/v1\n", "")
+    page = open_page("#/problems")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "no-format.yaml", "mimeType": "application/yaml", "buffer": text.encode()}
+    )
+    page.get_by_role("button", name="Mend them in the editor").click()
+    mistake = page.get_by_role("button", name=re.compile("format"))
+    expect(mistake).to_contain_text("as the first line")
+    page.get_by_role("textbox", name="Text of no-format.yaml").fill(f"format: berth/v1\n{text}")
+    expect(page.get_by_role("heading", name="No mistakes")).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+
+
+def test_a_wrong_parameter_is_told_at_its_field(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str]
+) -> None:
+    page = open_page(f"#/problems/{stored('tag-and-count', 'parameters')}/solve")
+    page.get_by_label("Policy", exact=True).select_option("odp")
+    page.get_by_text("Parameters of this policy").click()
+    gap = page.get_by_label("gap", exact=True)
+    gap.fill("-1")
+    page.get_by_role("button", name="Start").click()
+    expect(gap).to_have_attribute("aria-invalid", "true")
+    expect(gap).to_be_focused()
+    expect(page.locator(".field").filter(has=gap).get_by_role("alert")).not_to_be_empty()
+    gap.fill("0.5")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("link", name="Change by hand")).to_be_visible()
+
+
+def test_dropping_a_file_stores_it(open_page: Callable[..., Page]) -> None:
+    text = (ROOT / "examples" / "two-source-join.yaml").read_text()
+    page = open_page("#/problems")
+    page.get_by_role("button", name="Upload a file").wait_for()
+    page.evaluate(
+        """text => {
+            const files = new DataTransfer();
+            files.items.add(new File([text], 'dropped.yaml'));
+            const event = new DragEvent('drop', {dataTransfer: files, bubbles: true, cancelable: true});
+            document.querySelector('main .stack').dispatchEvent(event);
+        }""",
+        text,
+    )
+    expect(page.get_by_role("heading", level=1)).to_have_text("dropped.yaml")
+
+
+def test_what_is_dragged_is_judged_undone_saved_and_compared(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str]
+) -> None:
+    page = open_page()
+    solved(page, stored("tag-and-count", "dragged"))
+    page.get_by_role("link", name="Change by hand").click()
+    before = tile(page, "response time").inner_text()
+    instance, node = another_node(page)
+    operator = page.locator(f'[data-operator="{instance.split("#")[0]}"]')
+    drag(page, operator, node)
+    expect(tile(page, "response time")).not_to_have_text(before)
+    expect(tile(page, "response time")).to_contain_text(re.compile("better|worse"))
+    changed = tile(page, "response time").inner_text()
+    page.get_by_role("button", name="Undo").click()
+    expect(tile(page, "response time")).to_have_text(before)
+    drag(page, operator, node)
+    expect(tile(page, "response time")).to_have_text(changed, use_inner_text=True)
+    page.get_by_role("button", name="Save as a plan").click()
+    page.get_by_label("Name of the plan").fill("mine")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("mine.json")
+    page.get_by_role("link", name="Compare").click()
+    table = page.locator("table.comparison")
+    expect(table.get_by_role("link", name="mine", exact=True)).to_be_visible()
+    row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="response time", exact=True))
+    expect(row.locator("td.best")).to_have_count(1)
+    expect(page.get_by_role("img", name=re.compile("Not beaten in both"))).to_be_visible()
+
+
+def test_a_job_can_be_stopped_and_keeps_its_plan(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str]
+) -> None:
+    page = open_page(f"#/problems/{stored('edge-cameras', 'stopped')}/solve")
+    page.get_by_label("Policy").select_option("search")
+    page.get_by_label("Time limit").fill("40")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("img", name=re.compile("best plan so far"))).to_be_visible(timeout=COMPILING_MS)
+    page.get_by_role("button", name="Stop and keep the best plan").click()
+    expect(page.get_by_role("link", name="Change by hand")).to_be_visible()
+
+
+def test_what_can_not_be_kept_is_said_in_words(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str]
+) -> None:
+    page = open_page(f"#/problems/{stored('tag-and-count', 'hurried')}/solve")
+    page.get_by_label("Slowest path at most").fill("1")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("no plan keeps all constraints")).to_be_visible()
+    expect(page.get_by_role("link", name="Ask again with other settings")).to_be_visible()

@@ -1,0 +1,94 @@
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import berth
+from berth.experiments.experiment import Setting, Verdict
+from berth.experiments.many import communication, number_of_applications, processors, similarity, sizes
+from berth.experiments.many.outcome import outcome_of
+from berth.experiments.many.ways import H1, H2, H3, HEURISTICS, REUSE, USUAL, costs, forest
+from berth.generators.forest import ForestParameters
+from berth.policies.many.strategies import STRATEGIES
+from tests.experiments.many.outcomes import made
+
+EXPERIMENTS = [
+    module.EXPERIMENT for module in (processors, number_of_applications, sizes, communication, similarity)
+]
+QUICK = Setting(quick=True, seed=3)
+
+
+def table_of(experiment, setting, most_runs=None):
+    runs = list(experiment.runs(setting))[:most_runs]
+    return pd.DataFrame([row for run in runs for row in experiment.rows(run, setting)])
+
+
+def small(experiment):
+    """The same with few forests, and with the first and last values."""
+    values = (*experiment.values[:2], experiment.values[-1])
+    return replace(experiment, values=values, usual_value=values[0], quick_forests=2)
+
+
+def test_costs_are_those_of_the_policies_and_the_judge():
+    problem = forest(5, ForestParameters(applications=2, processors=10, most_operators=15, **USUAL))
+    cost = costs(problem, 5)
+    for place, strategy in enumerate(STRATEGIES):
+        for number, heuristic in enumerate(HEURISTICS.values()):
+            plan = berth.solve(problem, heuristic.about.name, seed=5, processors=strategy)
+            found = plan.metrics.get("enrolled_speed", np.inf)
+            assert cost[REUSE, place, number] == pytest.approx(found)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)
+def test_quick_runs_are_few_and_full_ones_are_the_papers(experiment):
+    forests = dict.fromkeys(experiment.values, 0)
+    for run in experiment.runs(Setting()):
+        if run.parameters["variant"] == "as usual":
+            forests[run.parameters["value"]] += run.parameters["forests"]
+    assert set(forests.values()) == {50}
+    keys = [run.key for run in experiment.runs(QUICK)]
+    assert len(keys) == len(set(keys)) <= len(list(experiment.runs(Setting())))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)
+def test_rows_follow_the_schema_and_the_seed(experiment):
+    tiny = replace(experiment, values=experiment.values[:1], quick_forests=2)
+    table = table_of(tiny, QUICK, 1)
+    assert list(table.columns) == experiment.schema.fieldNames()
+    assert table.equals(table_of(tiny, QUICK, 1))
+    assert not table.equals(table_of(tiny, Setting(quick=True, seed=4), 1))
+    assert table["enrolled_speed"].notna().equals(table["found"])
+
+
+def test_claims_and_figure_of_a_small_run():
+    experiment = small(processors.EXPERIMENT)
+    table = table_of(experiment, QUICK)
+    figure = Figure()
+    caption = experiment.draw(table, figure, QUICK)
+    assert "2 random forests" in caption
+    assert len(figure.axes) == 13
+    shuffled = table.sample(frac=1.0, random_state=1)
+    one, other = (outcome_of(part[part["variant"] == "as usual"]) for part in (table, shuffled))
+    assert np.array_equal(one.found, other.found)
+    assert np.array_equal(one.quality, other.quality)
+    assert one.quality.max() == 1.0
+    assert (one.quality[one.found == 0] == 0).all()
+
+
+def verdicts(experiment, outcome):
+    return {question.text: question.asked(outcome).verdict for question in experiment.questions}
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)
+def test_the_papers_world_and_its_opposite(experiment):
+    values = tuple(float(value) for value in experiment.values)
+    as_told = verdicts(experiment, made(values, {H3: 1.0}))
+    opposite = verdicts(experiment, made(values, {H1: 1.0, H2: 1.0}))
+    assert sum(verdict is Verdict.REPRODUCED for verdict in as_told.values()) > sum(
+        verdict is Verdict.REPRODUCED for verdict in opposite.values()
+    )
+    assert all(
+        opposite[text] is Verdict.NOT_REPRODUCED for text in opposite if text.startswith("RandomNoReuse")
+    )

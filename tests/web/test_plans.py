@@ -1,0 +1,188 @@
+"""Plans over REST, and what the judge says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import berth
+from berth.explanation import document as explanation_document
+from berth.explanation import explain
+from tests.web.conftest import API, ASSIGNMENT
+
+PLAN = {"format": "berth-plan/v1", "problem": "small", "policy": "mine", "assignment": ASSIGNMENT}
+
+
+@pytest.fixture
+def plan(workspace: Path) -> str:
+    (workspace / "p.json").write_text(json.dumps(PLAN))
+    return "p.json"
+
+
+def test_listed(client: TestClient, workspace: Path, plan: str) -> None:
+    """Those of one problem, or all; a file that only says that it is a plan is none."""
+    (workspace / "other.json").write_text(json.dumps({**PLAN, "problem": "other"}))
+    (workspace / "none.json").write_text(json.dumps({"format": "berth-plan/v1", "assignment": 7}))
+    assert [each["id"] for each in client.get(f"{API}/plans").json()] == ["other.json", "p.json"]
+    (one,) = client.get(f"{API}/plans", params={"problem": "small.yaml"}).json()
+    assert (one["id"], one["policy"], one["instances"], one["violations"]) == ("p.json", "mine", 3, 0)
+    assert client.get(f"{API}/plans", params={"problem": "gone.yaml"}).status_code == 404
+    assert client.get(f"{API}/plans/none.json").status_code == 422
+
+
+def test_one(client: TestClient, plan: str) -> None:
+    """The file and what is in it."""
+    answer = client.get(f"{API}/plans/{plan}")
+    assert answer.json()["plan"]["assignment"] == ASSIGNMENT
+    assert client.get(f"{API}/plans/{plan}/file").json() == PLAN
+    assert client.get(f"{API}/plans/small.yaml").status_code == 404
+    assert client.get(f"{API}/problems/{plan}").status_code == 404
+
+
+def test_by_hand(client: TestClient, workspace: Path) -> None:
+    """Judged and stored; commands read it."""
+    answer = client.post(f"{API}/plans", json={"problem": "small.yaml", "assignment": ASSIGNMENT})
+    assert answer.status_code == 201
+    stored = berth.load_plan(workspace / answer.json()["path"])
+    judged = berth.evaluate(berth.load(workspace / "small.yaml"), stored)
+    assert (stored.policy, stored.status, dict(stored.metrics)) == ("by-hand", "feasible", judged.metrics)
+    assert stored.objective == judged.metrics["response_time_ms"] == 10 + 5 + 4
+    again = client.post(f"{API}/plans", json={"problem": "small.yaml", "assignment": ASSIGNMENT})
+    assert again.json()["path"] != answer.json()["path"]
+
+
+def test_by_hand_what_breaks_constraints(client: TestClient) -> None:
+    """Is stored with what it breaks; names that nobody knows are mistakes."""
+    broken = {**ASSIGNMENT, "app/sink": "rome", "app/work": "rome"}
+    answer = client.post(
+        f"{API}/plans", json={"problem": "small.yaml", "assignment": broken, "name": "b.json"}
+    )
+    assert answer.status_code == 201
+    assert answer.json()["status"] == "unknown"
+    assert any("cpu 3 needed, 2 there" in line for line in answer.json()["violations"])
+    unknown = client.post(f"{API}/plans", json={"problem": "small.yaml", "assignment": {"app/wrok": "rome"}})
+    assert unknown.status_code == 422
+    assert unknown.json()["mistakes"][0]["path"] == "assignment.app/wrok"
+    taken = client.post(f"{API}/plans", json={"problem": "small.yaml", "assignment": {}, "name": "b.json"})
+    assert taken.status_code == 409
+
+
+def test_other_parts_of_a_plan_are_kept(client: TestClient, workspace: Path) -> None:
+    """Of the base; each may be given instead."""
+    base = {**PLAN, "containers": {"app/work": "app/c0"}, "skipped": []}
+    (workspace / "base.json").write_text(json.dumps(base))
+    request = {"problem": "small.yaml", "assignment": ASSIGNMENT, "base": "base.json"}
+    kept = client.post(f"{API}/plans", json=request).json()["plan"]
+    assert kept["containers"] == {"app/work": "app/c0"}
+    given = client.post(f"{API}/plans", json={**request, "containers": {}}).json()["plan"]
+    assert "containers" not in given
+
+
+def test_uploads_and_changes(client: TestClient, workspace: Path) -> None:
+    """As they are; not over what has changed."""
+    new = client.post(f"{API}/plans/upload", params={"name": "u.json"}, json=PLAN)
+    assert new.status_code == 201
+    assert json.loads((workspace / "u.json").read_text()) == PLAN
+    place, etag = f"{API}/plans/u.json", new.headers["etag"]
+    changed = {**PLAN, "policy": "ann"}
+    assert client.put(place, json=changed).status_code == 428
+    assert client.put(place, json=changed, headers={"If-Match": etag}).status_code == 200
+    assert client.put(place, json=PLAN, headers={"If-Match": etag}).status_code == 412
+    assert client.delete(place, headers={"If-Match": etag}).status_code == 412
+    assert client.put(place, json={"assignment": 7}, headers={"If-Match": "*"}).status_code == 412
+    etag = client.get(place).headers["etag"]
+    assert client.put(place, json={"assignment": 7}, headers={"If-Match": etag}).status_code == 422
+    assert client.put(place, json={"assignment": {}}, headers={"If-Match": etag}).status_code == 422
+    assert client.delete(place, headers={"If-Match": etag}).status_code == 204
+    nonsense = client.post(f"{API}/plans/upload", content="{")
+    assert nonsense.status_code == 422
+
+
+def evaluated(client: TestClient, **request: Any) -> Any:
+    return client.post(f"{API}/evaluate", json={"problem": "small.yaml", **request})
+
+
+def test_judged_as_the_command_judges(client: TestClient, workspace: Path, plan: str) -> None:
+    """Metrics and violations are the judge's; loads and traffic belong to nodes and links."""
+    found = evaluated(client, plan=plan).json()
+    judged = berth.evaluate(berth.load(workspace / "small.yaml"), berth.load_plan(workspace / "p.json"))
+    assert (found["metrics"], found["violations"]) == (judged.metrics, [])
+    assert found["objective"] == 19.0
+    assert [(node["index"], node["share"]) for node in found["nodes"]] == [(0, 0.5), (1, 0.5), (2, 0.25)]
+    assert [(link["from"], link["to"], link["bytes_per_s"], link["share"]) for link in found["links"]] == [
+        (0, 1, 100.0, 0.1),
+        (1, 2, 100.0, 0.1),
+    ]
+    path = found["critical_path"]
+    assert (path["total_ms"], [step["index"] for step in path["steps"]]) == (19.0, [0, 1, 2])
+    assert found["bottleneck"]["share"] == 0.5
+
+
+def test_a_plan_with_changes(client: TestClient, plan: str) -> None:
+    """One operator elsewhere, one taken away; against the plan before."""
+    moved = evaluated(client, plan=plan, assignment={"app/work": "oslo"}, previous=plan).json()
+    assert moved["metrics"]["response_time_ms"] == 30 + 2
+    assert moved["metrics"]["moved_instances"] == 1
+    away = evaluated(client, plan=plan, assignment={"app/work": None}).json()
+    assert not away["complete"]
+    assert away["critical_path"] is None
+    assert [line for line in away["violations"] if "app/work" in line]
+    assert "app/work" not in away["assignment"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        ({}, 422),
+        ({"plan": "gone.json"}, 404),
+        ({"assignment": {"app/work": "roma"}}, 422),
+        ({"assignment": {"app/work": 7}}, 422),
+        ({"assignment": [], "x": 1}, 422),
+        ({"problem": "gone.yaml", "assignment": {}}, 404),
+    ],
+)
+def test_what_can_not_be_judged(client: TestClient, request_: dict[str, Any], status: int) -> None:
+    """Says why."""
+    answer = evaluated(client, **request_)
+    assert answer.status_code == status
+    assert answer.json()["error"]
+
+
+def test_normalised_sums_have_no_value_without_bounds(client: TestClient, workspace: Path, plan: str) -> None:
+    """Unless the plan's solver wrote them down."""
+    text = (workspace / "small.yaml").read_text() + "objective: {response_time: 1, traffic: 1}\n"
+    (workspace / "two.yaml").write_text(text)
+    assert evaluated(client, problem="two.yaml", plan=plan).json()["objective"] is None
+    bounds = {"response_time": [9, 29], "traffic": [100, 300]}
+    (workspace / "b.json").write_text(json.dumps({**PLAN, "trace": {"objective_bounds": bounds}}))
+    assert evaluated(client, problem="two.yaml", plan="b.json").json()["objective"] == pytest.approx(1.0)
+
+
+def test_explained_as_the_command_explains(client: TestClient, workspace: Path, plan: str) -> None:
+    """In a process of its own, the same."""
+    answer = client.post(f"{API}/explain", json={"problem": "small.yaml", "plan": plan})
+    problem, placed = berth.load(workspace / "small.yaml"), berth.load_plan(workspace / "p.json")
+    assert answer.json() == explanation_document(explain(problem, placed, what_if="none"))
+    nobody = client.post(
+        f"{API}/explain", json={"problem": "small.yaml", "plan": plan, "operators": ["wrok"]}
+    )
+    assert nobody.status_code == 422
+    assert nobody.json()["mistakes"][0]["path"] == "operator"
+    unknown = client.post(f"{API}/explain", json={"problem": "small.yaml", "assignment": {"x": "y"}})
+    assert unknown.status_code == 422
+
+
+def test_differences(client: TestClient, workspace: Path, plan: str) -> None:
+    """What moved, and the metrics where the problem is given."""
+    (workspace / "q.json").write_text(json.dumps({**PLAN, "assignment": {**ASSIGNMENT, "app/work": "oslo"}}))
+    plain = client.post(f"{API}/diff", json={"before": plan, "after": "q.json"}).json()
+    assert plain["moved"] == {"app/work": {"from": "paris", "to": "oslo"}}
+    assert plain["metrics"] == {}
+    judged = client.post(
+        f"{API}/diff", json={"before": plan, "after": "q.json", "problem": "small.yaml"}
+    ).json()
+    assert judged["metrics"]["response_time_ms"] == {"before": 19.0, "after": 32.0}

@@ -1,0 +1,192 @@
+"""Runs, live and past, and the answer to a proposal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from berth.files.run_folder import asking, write_now
+from berth.model import Plan
+from berth.runtime.control.history import Event, History
+from berth.web.problems import Problems
+from berth.web.runs import Runs
+from berth.web.streams import run_events
+from berth.web.workspace import Workspace
+from tests.web.conftest import API, ASSIGNMENT
+
+PLAN = Plan(ASSIGNMENT, problem="small", policy="odp")
+MOVED = Plan({**ASSIGNMENT, "app/work": "oslo"}, problem="small", policy="odp")
+NOW = {"application": "app", "started": "2026-01-01T00:00:00.000+00:00", "rows": 7, "plan": ASSIGNMENT}
+
+
+@pytest.fixture
+def run(workspace: Path) -> Path:
+    """A watch that runs: this process is its own."""
+    folder = workspace / "app.run"
+    with History(folder) as history:
+        number = history.plan_number(PLAN)
+        history.record(Event(1.0, "started", "the plan of plan.json", number, ASSIGNMENT))
+        history.record(
+            Event(
+                2.0, "migrated", "better", history.plan_number(MOVED), MOVED.assignment, gain=0.2, pause_s=1.5
+            )
+        )
+    write_now(folder, NOW)
+    (folder / "run.json").write_text(json.dumps({"application": "app"}))
+    return folder
+
+
+def test_a_watch_that_runs(client: TestClient, run: Path) -> None:
+    """What it says of itself; its own files are no plans or problems of the workspace."""
+    (run / "measuring").mkdir()
+    (run / "measuring" / "problem.json").write_text(json.dumps({"format": "berth/v1", "name": "small"}))
+    (listed,) = client.get(f"{API}/runs").json()
+    assert {key: listed[key] for key in ("id", "application", "kind", "state", "migrations", "events")} == {
+        "id": "app.run",
+        "application": "app",
+        "kind": "watch",
+        "state": "running",
+        "migrations": 1,
+        "events": 2,
+    }
+    whole = client.get(f"{API}/runs/app.run").json()
+    assert (whole["now"]["rows"], whole["report"], whole["proposal"]) == (7, None, None)
+    assert whole["assignment"] == ASSIGNMENT
+    assert whole["problem"] == {"id": "small.yaml", "name": "small"}
+    assert client.get(f"{API}/plans").json() == []
+    assert len(client.get(f"{API}/problems").json()) == 1
+    assert client.get(f"{API}/runs/small.yaml").status_code == 404
+
+
+def test_history_and_plans(client: TestClient, run: Path) -> None:
+    """Event by event, from where one left; a line that is still being written is none."""
+    with (run / "history.jsonl").open("a") as lines:
+        lines.write('{"event": "kep')
+    first = client.get(f"{API}/runs/app.run/history", params={"limit": 1}).json()
+    assert [(each["number"], each["event"]) for each in first["events"]] == [(1, "started")]
+    rest = client.get(f"{API}/runs/app.run/history", params={"after": first["next"]}).json()
+    assert [(each["number"], each["gain"]) for each in rest["events"]] == [(2, 0.2)]
+    assert client.get(f"{API}/runs/app.run/history", params={"after": 2}).json() == {"events": [], "next": 2}
+    assert client.get(f"{API}/runs/app.run/plans/2").json()["assignment"]["app/work"] == "oslo"
+    assert client.get(f"{API}/runs/app.run/plans/3").status_code == 404
+    assert client.get(f"{API}/runs/app.run/timeline.svg").status_code == 404
+
+
+def test_past_runs(client: TestClient, run: Path, workspace: Path) -> None:
+    """A watch that said that it ended, one that only stopped, and a run with its report."""
+    with History(run) as history:
+        history.record(Event(time.time() + 1, "stopped", "interrupted"))
+    assert client.get(f"{API}/runs/app.run").json()["state"] == "ended"
+    now = json.loads((run / "now.json").read_text())
+    gone = workspace / "gone.run"
+    gone.mkdir()
+    (gone / "history.jsonl").write_text(
+        '{"time": "2026-01-01T00:00:00+00:00", "event": "started"}\nnonsense\n'
+    )
+    now["process"]["pid"] = 2**22 + 1
+    (gone / "now.json").write_text(json.dumps(now))
+    assert client.get(f"{API}/runs/gone.run").json()["state"] == "unknown"
+    plain = workspace / "plain.run"
+    plain.mkdir()
+    (plain / "run.json").write_text('{"application": "other"}')
+    report = {"application": "other", "plan": ASSIGNMENT, "ended_because": "finished", "ended": "2026"}
+    (plain / "report.json").write_text(json.dumps(report))
+    found = client.get(f"{API}/runs/plain.run").json()
+    assert (found["kind"], found["state"], found["ended_because"]) == ("run", "ended", "finished")
+    assert (found["report"], found["assignment"]) == (report, ASSIGNMENT)
+
+
+def test_a_run_that_has_not_told_anything_yet(client: TestClient, workspace: Path) -> None:
+    """It starts, as far as can be known; after a while nobody believes that any more."""
+    folder = workspace / "new.run"
+    with History(folder) as history:
+        history.record(Event(time.time(), "started", "the plan of plan.json", 1, ASSIGNMENT))
+    assert client.get(f"{API}/runs/new.run").json()["state"] == "starting"
+    os.utime(folder / "history.jsonl", (1.0, 1.0))
+    assert client.get(f"{API}/runs/new.run").json()["state"] == "unknown"
+
+
+def test_figures_over_time(client: TestClient, run: Path) -> None:
+    """Kept now and then while it runs, and thinned for whoever asks for fewer; the last one stays."""
+    write_now(run, {**NOW, "rows_per_s": 2.0})
+    (first,) = client.get(f"{API}/runs/app.run/figures").json()
+    assert (first["rows_per_s"], first["busy"]) == (None, {})
+    operators = [{"operator": "work", "busy_share": 0.5}]
+    for rate in range(9):
+        os.utime(run / "figures.jsonl", (1.0, 1.0))
+        latency = {"p50": 1.0, "p95": 2.0, "last": 3.0}
+        write_now(run, {**NOW, "rows_per_s": rate, "latency_ms": latency, "operators": operators})
+    points = client.get(f"{API}/runs/app.run/figures").json()
+    assert [each["rows_per_s"] for each in points] == [None, *range(9)]
+    assert (points[-1]["latency_ms"], points[-1]["busy"]) == ({"p50": 1.0, "p95": 2.0}, {"work": 0.5})
+    few = client.get(f"{API}/runs/app.run/figures", params={"most": 4}).json()
+    assert [each["rows_per_s"] for each in few] == [None, 2, 5, 8]
+
+
+@pytest.mark.parametrize("approve", [True, False])
+def test_a_proposal_is_answered_from_here(client: TestClient, run: Path, approve: bool) -> None:
+    """Once, while it waits."""
+    with asking(run, "50% better", PLAN, MOVED) as question:
+        assert client.get(f"{API}/runs").json()[0]["proposal"]
+        proposal = client.get(f"{API}/runs/app.run").json()["proposal"]
+        assert (proposal["id"], proposal["reason"]) == (question.id, "50% better")
+        assert proposal["change"]["moved"] == {"app/work": {"from": "paris", "to": "oslo"}}
+        assert question.answer() is None
+        decision = {"proposal": "another", "approve": True}
+        assert client.post(f"{API}/runs/app.run/decision", json=decision).status_code == 409
+        decision = {"proposal": question.id, "approve": approve}
+        assert client.post(f"{API}/runs/app.run/decision", json=decision).status_code == 202
+        assert question.answer() is approve
+        assert client.post(f"{API}/runs/app.run/decision", json=decision).status_code == 409
+    assert client.get(f"{API}/runs/app.run").json()["proposal"] is None
+    assert client.post(f"{API}/runs/app.run/decision", json=decision).status_code == 409
+
+
+def test_live(run: Path, workspace: Path) -> None:
+    """History, figures and proposals as they come; what was seen before is not told again."""
+    inside = Workspace(workspace)
+    runs = Runs(inside, Problems(inside))
+
+    async def told() -> list[tuple[str, Any]]:
+        found: list[tuple[str, Any]] = []
+        async for part in run_events(runs, "app.run", 1):
+            if part:
+                lines = dict(line.partition(": ")[::2] for line in part.decode().strip().splitlines())
+                found.append((lines["event"], json.loads(lines["data"])))
+            elif found[-1][0] == "state" and len(found) == 4:
+                write_now(run, {**NOW, "rows": 8})
+                with History(run) as history:
+                    history.record(Event(3.0, "looked"))
+            elif found[-1] == ("proposal", None) or len(found) > 8:
+                return found
+            elif any(event == "now" and data["rows"] == 8 for event, data in found):
+                threading.Thread(target=ask).start()
+        raise AssertionError("the folder is gone")
+
+    def ask() -> None:
+        with asking(run, "why", PLAN, MOVED):
+            time.sleep(1.0)
+
+    found = asyncio.run(asyncio.wait_for(told(), 20))
+    assert [event for event, _ in found[:4]] == ["history", "now", "proposal", "state"]
+    assert found[0][1]["number"] == 2
+    assert {"history", "now", "proposal"} <= {event for event, _ in found[4:]}
+    assert [data["rows"] for event, data in found if event == "now"] == [7, 8]
+
+
+def test_links_out_of_a_run(client: TestClient, run: Path, tmp_path: Path) -> None:
+    """A run's files are its own."""
+    (tmp_path / "secret.json").write_text('{"ended_because": "secret"}')
+    for name in ("report.json", "plans/0009.json", "timeline.svg"):
+        os.symlink(tmp_path / "secret.json", run / name)
+    assert client.get(f"{API}/runs/app.run").json()["report"] is None
+    assert client.get(f"{API}/runs/app.run/plans/9").status_code == 404
+    assert client.get(f"{API}/runs/app.run/timeline.svg").status_code == 404

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence, Sized
-from contextlib import contextmanager
+from collections.abc import Sequence, Sized
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from berth.cli.live_count import shown
 from berth.cli.output import err
 from berth.cli.progress import EVERY_SECONDS
-from berth.cli.solve_many_progress import POLL_SECONDS
 from berth.drawing.amounts import duration
 
 
@@ -138,22 +137,9 @@ class Board:
             _print(" · ".join([self.whole(lines).text(), elapsed, *active]))
 
 
-@contextmanager
-def counting_runs(counts: Counts, states: Sequence[State], cores: int) -> Iterator[None]:
-    """Show the counts on standard error while the block runs."""
-    board = Board(counts, states, cores)
-    if err.is_terminal:
-        with Live(board, console=err, transient=True, refresh_per_second=1 / POLL_SECONDS):
-            yield
-        return
-    done = threading.Event()
-    watcher = threading.Thread(target=board.watch, args=(done,), name="berth progress", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
+def counting_runs(counts: Counts, states: Sequence[State], cores: int) -> AbstractContextManager[None]:
+    """Show the counts on standard error while a block runs."""
+    return shown(Board(counts, states, cores))
 
 
 def _print(line: str) -> None:

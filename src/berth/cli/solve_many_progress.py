@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Protocol
 
-from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from berth.cli.live_count import shown
 from berth.cli.output import err
 from berth.cli.progress import EVERY_SECONDS
 from berth.drawing.amounts import duration
-
-POLL_SECONDS = 0.2
 
 
 class Counts(Protocol):
@@ -70,19 +67,6 @@ class Counter:
             err.print(self.line(), style="dim", markup=False, soft_wrap=True)
 
 
-@contextmanager
-def counting(counts: Counts, total: int) -> Iterator[None]:
-    """Show the counts on standard error while the block runs."""
-    counter = Counter(counts, total)
-    if err.is_terminal:
-        with Live(counter, console=err, transient=True, refresh_per_second=1 / POLL_SECONDS):
-            yield
-        return
-    done = threading.Event()
-    watcher = threading.Thread(target=counter.watch, args=(done,), name="berth progress", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
+def counting(counts: Counts, total: int) -> AbstractContextManager[None]:
+    """Show the counts on standard error while a block runs."""
+    return shown(Counter(counts, total))

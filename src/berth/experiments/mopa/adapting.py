@@ -7,7 +7,7 @@ from typing import Any
 
 import berth
 from berth.experiments.draws import named_generator
-from berth.experiments.experiment import Calibration, Run, Setting
+from berth.experiments.experiment import Calibration, Row, Run, Setting
 from berth.experiments.mopa.graphs import drawn_network, operator_graph, redrawn
 from berth.experiments.networks import papers_network
 from berth.model import Plan
@@ -51,3 +51,19 @@ def adapted(
             before = berth.solve(problem, policy, **parameters)
             for change, problem_after in changed.items():
                 yield graph, change, name, berth.solve(problem_after, policy, previous=before, **parameters)
+
+
+def counted(
+    run: Run, setting: Setting, ways: dict[str, tuple[str, dict[str, Any]]], count: str
+) -> Iterator[Row]:
+    """What the trace of each of these plans counts, as rows."""
+    for graph, change, way, plan in adapted(run, setting, ways):
+        yield {
+            "network": run.parameters["network"],
+            "draw": run.parameters["draw"],
+            "graph": graph,
+            "change": change,
+            "policy": way,
+            count: plan.trace.get(count),
+            "failed": not plan.assignment,
+        }

@@ -11,7 +11,7 @@ from pyspark.sql.types import BooleanType, IntegerType, StringType, StructField,
 
 from berth.experiments.experiment import Claim, Row, Run, Setting
 from berth.experiments.judging import mean_of, verdict, within
-from berth.experiments.mopa.adapting import CALIBRATIONS, CHANGES, adapted, adapting_runs
+from berth.experiments.mopa.adapting import CALIBRATIONS, CHANGES, adapting_runs, counted
 from berth.experiments.mopa.cumulative import COLOURS, cumulative, finish
 from berth.experiments.networks import ABOUT, papers_network
 
@@ -45,16 +45,7 @@ class Messages:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """The messages of every graph, change and policy."""
-        for graph, change, policy, plan in adapted(run, setting, WAYS):
-            yield {
-                "network": run.parameters["network"],
-                "draw": run.parameters["draw"],
-                "graph": graph,
-                "change": change,
-                "policy": policy,
-                "messages": plan.trace.get("messages"),
-                "failed": not plan.assignment,
-            }
+        return counted(run, setting, WAYS, "messages")
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """The ranges, their order and the ratio, for both ways to read the change."""

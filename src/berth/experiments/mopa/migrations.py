@@ -12,7 +12,7 @@ from pyspark.sql.types import BooleanType, IntegerType, StringType, StructField,
 
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
 from berth.experiments.judging import mean_of, verdict
-from berth.experiments.mopa.adapting import CALIBRATIONS, CHANGES, adapted, adapting_runs
+from berth.experiments.mopa.adapting import CALIBRATIONS, CHANGES, adapting_runs, counted
 from berth.experiments.mopa.cumulative import COLOURS, cumulative, finish
 from berth.experiments.mopa.messages import paired
 from berth.experiments.networks import ABOUT, papers_network
@@ -61,16 +61,7 @@ class Migrations:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """The migrations of every graph, change and way to migrate."""
-        for graph, change, way, plan in adapted(run, setting, WAYS):
-            yield {
-                "network": run.parameters["network"],
-                "draw": run.parameters["draw"],
-                "graph": graph,
-                "change": change,
-                "policy": way,
-                "migrations": plan.trace.get("migrations"),
-                "failed": not plan.assignment,
-            }
+        return counted(run, setting, WAYS, "migrations")
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Fewer migrations, on average and in how many runs: for every reading (E3.10)."""

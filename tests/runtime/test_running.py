@@ -173,6 +173,7 @@ def test_a_function_that_raises_is_named_and_can_be_mended(sites: Sites) -> None
     sites.check()
 
 
+@pytest.mark.long
 def test_a_killed_driver_loses_nothing(sites: Sites) -> None:
     """SIGKILL in the middle of a batch; its Java process is gone, too; then once more from the checkpoint."""
     sites.put(200)

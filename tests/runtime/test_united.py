@@ -150,6 +150,7 @@ def test_files_of_one_name_are_different_modules(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_it_runs_and_computes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a real cluster: both results are right, and the telemetry shows one `cleaned`."""
     import subprocess

@@ -138,6 +138,6 @@ def test_progress_in_words() -> None:
     lines = board.lines()
     assert lines == [Line("a", 6, 12, 1, 6.0), Line("b", 0, 3, 0, None)]
     assert [line.text() for line in lines] == ["a 6 of 12 runs, 1 failed, 6 s left", "b 0 of 3 runs"]
-    assert board.whole(lines).text() == "6 of 15 runs, 1 failed"
+    assert board.whole(lines).text() == "9 of 18 runs, 1 failed"
     new.seconds_each = 2.0
-    assert board.whole(board.lines()).text() == "6 of 15 runs, 1 failed, 9 s left"
+    assert board.whole(board.lines()).text() == "9 of 18 runs, 1 failed, 9 s left"

@@ -89,6 +89,7 @@ class Board:
     def __init__(self, counts: Counts, states: Sequence[State], cores: int) -> None:
         self._counts, self._cores = counts, cores
         self._states = [state for state in states if len(state.succeeded) < len(state.runs)]
+        self._finished = sum(len(state.runs) for state in states if len(state.succeeded) >= len(state.runs))
         self._start = time.monotonic()
         self._before: dict[str, int] = {}
 
@@ -104,13 +105,13 @@ class Board:
         return lines
 
     def whole(self, lines: Sequence[Line]) -> Line:
-        """All experiments together; the time left is not known before each has done a run."""
+        """All experiments together, finished ones too; the time left is known when each has done a run."""
         known = [line.left for line in lines if line.left is not None]
         left = sum(known) if len(known) == len(lines) else None
         return Line(
             "",
-            sum(line.done for line in lines),
-            sum(line.total for line in lines),
+            self._finished + sum(line.done for line in lines),
+            self._finished + sum(line.total for line in lines),
             sum(line.failed for line in lines),
             left,
         )

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from berth.experiments.draws import named_generator
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
 from berth.experiments.judging import mean_of, order_verdict, verdict
-from berth.experiments.odp import coordinates, rounds, setups, timeline
-from berth.experiments.odp.coordinates import LiveCoordinates
+from berth.experiments.odp import beside, setups, timeline
+from berth.experiments.odp.beside import rows_beside
 from berth.experiments.odp.figures import (
     at_optimum,
     count_claim,
@@ -27,7 +26,7 @@ from berth.experiments.odp.figures import (
     typical,
 )
 from berth.experiments.odp.panels import BLUE, OPTIMUM, ORANGE, Panel, draw_panels
-from berth.experiments.odp.rounds import SECOND_STEP_S, in_turns, two_steps
+from berth.experiments.odp.rounds import SECOND_STEP_S
 from berth.experiments.odp.springs import springs
 from berth.model import Plan, Problem
 from berth.policies import solve
@@ -48,10 +47,7 @@ class Converging:
     title = "Rizou's MOPA beside the least network usage, over time"
     schema = timeline.SCHEMA
     calibrations = (
-        *setups.CALIBRATIONS,
-        *coordinates.CALIBRATIONS,
-        *rounds.CALIBRATIONS,
-        *timeline.CALIBRATIONS,
+        *beside.CALIBRATIONS,
         Calibration(
             "when MOPA moves",
             "only where usage falls, from the plan in force; by coordinates, or probes",
@@ -65,15 +61,8 @@ class Converging:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """All methods on one draw."""
-        number = int(run.parameters["instance"])
-        problem = setups.always_up(setting, number)
-        seed = setups.seed_of(setting, number)
-        first = rounds.first_step(problem, seed)
-        methods: dict[str, Sequence[rounds.Step]] = {OPTIMAL: two_steps(problem, first, "network_usage")}
-        for method, place in ((PRINTED, printed), (PROBING, probing), (SPRINGS, springs)):
-            live = LiveCoordinates(problem.network, named_generator(setting.seed, f"coordinates {number}"))
-            methods[method] = in_turns(problem, first, live, place, DURATION_S)
-        return timeline.rows_of(number, problem, methods, "network_usage_bytes", DURATION_S, seed)
+        ways = {PRINTED: printed, PROBING: probing, SPRINGS: springs}
+        return rows_beside(run, setting, (OPTIMAL, "network_usage"), "network_usage_bytes", ways, DURATION_S)
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Each one for MOPA as printed and with probes."""

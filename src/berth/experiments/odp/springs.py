@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from berth.experiments.draws import named_generator
 from berth.experiments.experiment import Claim, Row, Run, Setting, Verdict
 from berth.experiments.judging import mean_of
-from berth.experiments.odp import coordinates, rounds, setups, timeline
-from berth.experiments.odp.coordinates import LiveCoordinates
+from berth.experiments.odp import beside, setups, timeline
+from berth.experiments.odp.beside import rows_beside
 from berth.experiments.odp.figures import (
     averages,
     count_claim,
@@ -27,7 +26,7 @@ from berth.experiments.odp.figures import (
     typical,
 )
 from berth.experiments.odp.panels import GREEN, OPTIMUM, ORANGE, Panel, draw_panels
-from berth.experiments.odp.rounds import SECOND_STEP_S, in_turns, two_steps
+from berth.experiments.odp.rounds import SECOND_STEP_S
 from berth.model import Plan, Problem
 from berth.policies import solve
 
@@ -43,12 +42,7 @@ class Springs:
     paper = "000, ODP (Cardellini, Grassi, Lo Presti, Nardelli 2016), figure 5"
     title = "Pietzuch's springs beside the least elastic energy, over time"
     schema = timeline.SCHEMA
-    calibrations = (
-        *setups.CALIBRATIONS,
-        *coordinates.CALIBRATIONS,
-        *rounds.CALIBRATIONS,
-        *timeline.CALIBRATIONS,
-    )
+    calibrations = beside.CALIBRATIONS
 
     def runs(self, setting: Setting) -> Iterable[Run]:
         """Draws of delays and of the two pinned nodes."""
@@ -56,15 +50,8 @@ class Springs:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """All methods on one draw."""
-        number = int(run.parameters["instance"])
-        problem = setups.always_up(setting, number)
-        seed = setups.seed_of(setting, number)
-        first = rounds.first_step(problem, seed)
-        methods: dict[str, Sequence[rounds.Step]] = {OPTIMAL: two_steps(problem, first, "elastic_energy")}
-        for method, place in ((SPRINGS, springs), (STAYING, staying_springs)):
-            live = LiveCoordinates(problem.network, named_generator(setting.seed, f"coordinates {number}"))
-            methods[method] = in_turns(problem, first, live, place, DURATION_S)
-        return timeline.rows_of(number, problem, methods, "elastic_energy", DURATION_S, seed)
+        ways = {SPRINGS: springs, STAYING: staying_springs}
+        return rows_beside(run, setting, (OPTIMAL, "elastic_energy"), "elastic_energy", ways, DURATION_S)
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Of the mean between 800 and 2000 s, and of reassignments."""

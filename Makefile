@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+BUILT := $(VENV)/.built
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # where tests find the conformance cases and the data; they skip with a reason where these are not set
@@ -15,12 +16,12 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup java chromium demo test test-long lint format bench lock clean
+.PHONY: help setup compiler java chromium demo test test-long lint format bench lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-setup: $(READY) java  ## make .venv with the berth command in it
+setup: $(BUILT) java  ## make .venv with the berth command in it
 
 # $(call install_python,PROBLEM): root on Debian installs it, anybody else is told what to type
 define install_python
@@ -33,8 +34,7 @@ else \
 fi
 endef
 
-# pip installs what the lock names and nothing else: pyspark, which has no wheel, is built by the locked setuptools,
-# berth itself by the locked hatchling
+# pip installs what the lock names and nothing else: pyspark, which has no wheel, is built by the locked setuptools
 $(READY): pyproject.toml requirements.lock
 	@command -v $(PYTHON) >/dev/null || { $(call install_python,$(PYTHON) is not there); }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -45,8 +45,25 @@ $(READY): pyproject.toml requirements.lock
 	@sed -n '/^setuptools==/,/# via/p' requirements.lock > $(VENV)/setuptools.lock
 	$(PIP) install --quiet --require-hashes -r $(VENV)/setuptools.lock
 	$(PIP) install --quiet --no-build-isolation --use-pep517 --require-hashes -r requirements.lock
-	$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
+
+# berth itself: its compiled core is built again when one of the core's files has changed
+$(BUILT): $(READY) CMakeLists.txt $(wildcard src/berth/core/*.cpp src/berth/core/*.hpp) | compiler
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# a C++ compiler and Python's headers for the core: root on Debian installs them, anybody else is told what to type
+compiler: $(READY)
+	@headers=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
+	if command -v g++ >/dev/null && [ -e "$$headers/Python.h" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "there is no C++ compiler, or no headers of Python: installing g++ and python3-dev"; \
+		apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y g++ python3-dev || exit 1; \
+	else \
+		echo "berth needs a C++ compiler and the headers of Python. Type this, then make again:" \
+			"sudo apt-get update && sudo apt-get install -y g++ python3-dev" >&2; \
+		exit 1; \
+	fi
 
 # Java for Spark: root on Debian installs it, anybody else is told what to type
 java:
@@ -98,7 +115,7 @@ test: setup  ## all tests: the fast ones, those that compile loops, those that n
 test-long: setup  ## the tests that take minutes each: applications that are moved about and killed
 	$(BIN)/python -m pytest -m long
 
-lint: $(READY)  ## style, format, types and the direction of imports
+lint: $(BUILT)  ## style, format, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal, gap_between
-from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
 from berth.model import Problem
 from tests.exact.additive.quadratic import gqap_problem

@@ -18,7 +18,7 @@ from benchmarks.least_traffic import least_traffic
 from benchmarks.plain_search import PlainSearch
 
 import berth
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.experiments.mips.requests import FAT_TREE, requested
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import Packing

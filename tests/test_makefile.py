@@ -1,4 +1,4 @@
-"""`make` sees to Java and Chromium: they are there, they are installed, or a line says what to type."""
+"""`make` sees to a compiler, Java and Chromium: there, installed, or a line says what to type."""
 
 import os
 import shutil

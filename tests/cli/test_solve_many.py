@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
 
+from berth.amounts import duration
 from berth.cli.app import app
 from berth.cli.solve_many_progress import Counter
-from berth.drawing.amounts import duration
 from berth.model import BadInput
 from berth.spark import SparkSession
 

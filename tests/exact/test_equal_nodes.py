@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
 from berth.exact import minimise as engine
-from berth.exact.budget import Budget
 from berth.exact.costs import costs_of
 from berth.exact.equal_nodes import equal_nodes, least_of_equals
 from berth.exact.placement import Placement

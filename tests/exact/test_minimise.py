@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.minimise import minimise
 from berth.exact.placement import Sampling
 from berth.files import plan_from, problem_from

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import berth
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.files import problem_from
 from tests.exact.instances import document, paper_instance
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import IndexArray, Packing
 

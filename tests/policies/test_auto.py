@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import berth
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, evaluate
 from berth.evaluation.situation import assignment_of
-from berth.exact.budget import Budget
 from berth.files import problem_from
 from berth.model import BadInput, Plan
 from berth.policies import auto

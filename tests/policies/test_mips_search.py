@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.two_stage import mcts
 from berth.policies.two_stage.mcts_alike import alike, previous_alike
 from berth.policies.two_stage.mcts_case import Packing, case_of

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import berth
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.files import problem_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.sequence import solve_in_turn

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.files import plan_document, problem_from
 from berth.model.randomness import generator_for
 from berth.policies.two_stage import exact, mips

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import strategies
 
 import berth
+from berth.budget import Budget
 from berth.evaluation import Setting
-from berth.exact.budget import Budget
 from berth.files import problem_from
 from berth.model import Plan, Problem
 from berth.policies.two_stage.build import Request, requests

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from berth.budget import Budget
 from berth.cli.arguments import (
     AsJson,
     Objectives,
@@ -23,7 +24,6 @@ from berth.cli.output import metric_name, metric_value, number, out, plain_table
 from berth.cli.progress import showing
 from berth.cli.sequential import Events, Sequential, accepted, way_to_solve
 from berth.evaluation import METRICS
-from berth.exact.budget import Budget
 from berth.files import load, load_plan, plan_document
 from berth.model import Plan
 from berth.policies import policy_names

@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.text import Text
 
+from berth.amounts import counted, milliseconds, percentage
 from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_violations
-from berth.drawing.amounts import counted, milliseconds, percentage
 from berth.drawing.tables import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME

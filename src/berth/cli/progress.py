@@ -12,9 +12,9 @@ from types import FrameType
 from rich.live import Live
 from rich.text import Text
 
+from berth.budget import Budget
 from berth.cli.output import err, number
 from berth.evaluation.goal import gap_between
-from berth.exact.budget import Budget
 from berth.policies import Progress
 
 QUIET_SECONDS = 2.0

@@ -13,10 +13,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from berth.amounts import duration
 from berth.cli.live_count import shown
 from berth.cli.output import err
 from berth.cli.progress import EVERY_SECONDS
-from berth.drawing.amounts import duration
 
 
 class Count(Protocol):

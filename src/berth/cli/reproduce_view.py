@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from berth.amounts import duration
 from berth.cli.output import err, out, plain_table, print_json
-from berth.drawing.amounts import duration
 
 if TYPE_CHECKING:
     from berth.experiments.experiment import Setting

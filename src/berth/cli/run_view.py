@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from berth.amounts import byte_rate, counted, duration, milliseconds, percentage, quantity, shortened
 from berth.cli.output import err, out, plain_table
-from berth.drawing.amounts import byte_rate, counted, duration, milliseconds, percentage, quantity, shortened
 
 if TYPE_CHECKING:
     from berth.runtime.run_figures import Figures, OperatorFigures, StreamFigures

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from berth.budget import Budget
 from berth.cli.arguments import (
     AsJson,
     Objectives,
@@ -22,7 +23,6 @@ from berth.cli.exit_codes import KEPT
 from berth.cli.output import err, print_json
 from berth.cli.progress import showing
 from berth.cli.sequential import Events, Sequential, way_to_solve
-from berth.exact.budget import Budget
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 

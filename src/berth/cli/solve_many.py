@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from berth.amounts import duration
 from berth.cli.arguments import (
     AsJson,
     Objectives,
@@ -21,7 +22,6 @@ from berth.cli.solve_many_progress import counting
 from berth.cli.solve_together import place_together
 from berth.cli.spark_options import Configuration, Master, session_for
 from berth.cli.spark_progress import watching
-from berth.drawing.amounts import duration
 from berth.model import BadInput
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from berth.amounts import duration
 from berth.cli.output import err, number, out, plain_table, print_json
 from berth.cli.spark_options import session_for
 from berth.cli.spark_progress import waiting
-from berth.drawing.amounts import duration
 
 if TYPE_CHECKING:
     from berth.pipeline.many import Variant

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import get_args
 
-from berth.drawing.amounts import metric, percentage, quantity
+from berth.amounts import metric, percentage, quantity
 from berth.drawing.bar_list import Bar, BarList
 from berth.drawing.headline import headline
 from berth.drawing.lettering import text_width

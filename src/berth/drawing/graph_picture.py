@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from matplotlib.path import Path
 
-from berth.drawing.amounts import byte_rate, counted, cut
+from berth.amounts import byte_rate, counted, cut
 from berth.drawing.graph_geometry import GraphGeometry, Step
 from berth.drawing.layout import Layout, layered
 from berth.drawing.lettering import text_width

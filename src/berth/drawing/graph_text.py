@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.style import Style
 from rich.text import Text
 
-from berth.drawing.amounts import counted
+from berth.amounts import counted
 from berth.drawing.layout import Layout, arrange, layered
 from berth.drawing.strokes import HEAVY, LIGHT, StrokeGrid
 from berth.drawing.styles import PLAIN, STRONG, WEAK, fitted, node_style

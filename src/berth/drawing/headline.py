@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from berth.drawing.amounts import counted, metric
+from berth.amounts import counted, metric
 from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Situation
 from berth.model import Problem
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from berth.drawing.amounts import byte_rate, cut, milliseconds
+from berth.amounts import byte_rate, cut, milliseconds
 from berth.drawing.bows import bowed, samples
 from berth.drawing.labels import Label, place_labels, place_on_line
 from berth.drawing.lettering import text_width, wrapped

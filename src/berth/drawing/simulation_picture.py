@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from berth.drawing.amounts import byte_rate, counted, milliseconds, percentage, quantity
+from berth.amounts import byte_rate, counted, milliseconds, percentage, quantity
 from berth.drawing.lettering import text_width
 from berth.drawing.paper import INK, PALE, SOFT, Format, Paper, settings
 from berth.drawing.timeline import time_text, time_ticks, value_ticks

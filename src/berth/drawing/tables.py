@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from berth.drawing.amounts import byte_rate, counted, milliseconds, percentage, shortened
+from berth.amounts import byte_rate, counted, milliseconds, percentage, shortened
 from berth.drawing.layout import layer_of_each
 from berth.drawing.styles import ALARM, PLAIN, STRONG, WEAK, fitted, node_text, printable
 from berth.drawing.usage import LinkUse, NodeUse, link_uses, node_uses

@@ -7,7 +7,7 @@ from itertools import groupby
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from berth.drawing.amounts import counted, milliseconds
+from berth.amounts import counted, milliseconds
 from berth.drawing.graph_text import GraphText
 from berth.drawing.headline import headline
 from berth.drawing.styles import ALARM, PLAIN, STRONG, WEAK, node_text, printable

@@ -10,7 +10,7 @@ from typing import get_args
 
 from matplotlib.path import Path
 
-from berth.drawing.amounts import byte_rate, cut, metric, quantity
+from berth.amounts import byte_rate, cut, metric, quantity
 from berth.drawing.lettering import text_width
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import INK, PALE, SOFT, Format, Paper, Point, settings

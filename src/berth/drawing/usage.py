@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.drawing.amounts import quantity
+from berth.amounts import quantity
 from berth.evaluation import Situation
 from berth.evaluation.loads import card_loads, processor_loads, resource_loads
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from berth.drawing.amounts import counted
+from berth.amounts import counted
 from berth.evaluation import Setting, Situation
 from berth.evaluation.critical import critical_path
 from berth.model import Plan, Problem

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.feasibility import amount, apart_place_of, exceeds
 from berth.evaluation.metrics import AVAILABILITY
-from berth.exact.budget import Budget
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.limits import Limit, LimitedModel
 from berth.exact.cpsat.model import CpSatModel

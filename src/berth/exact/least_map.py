@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.cpsat.run import run
 from berth.exact.cpsat.whole_sum import WholeSum
 from berth.exact.general import FINE_ENOUGH, attempts

@@ -12,11 +12,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.additive.solve import solve_sums
-from berth.exact.budget import Budget
 from berth.exact.costs import costs_of, least_costs
 from berth.exact.packed_start import first_packed_plan
 from berth.exact.paths import PathTimes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal, on_scale
 from berth.evaluation.metrics import AdditiveMetric
-from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
 from berth.exact.modelled import modelled
 from berth.exact.packing import PACKING_METRICS

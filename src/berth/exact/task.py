@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.costs import Costs
 from berth.exact.placement import Placement
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.normalise import objective_bounds
 from berth.model import Plan
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+from berth.budget import Budget
 from berth.evaluation import Setting, Situation
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.explanation.alternatives import Explained
 from berth.explanation.changes import Change, changes_of
 from berth.explanation.judging import Judge

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.model import Download, Problem
 from berth.model.plan import Status
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
-from berth.exact.budget import Budget
 from berth.exact.minimise import LARGEST_LOOKAHEAD
 from berth.exact.modelled import modelled, unmodelled
 from berth.exact.paths import PathTimes

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from berth.budget import Budget
 from berth.evaluation import evaluate
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.model import Application, BadInput, Plan, Problem
 from berth.policies.arrivals import ARRIVES, LEAVES, Event, events_of
 from berth.policies.parameters import parameters_from

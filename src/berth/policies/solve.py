@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
 from berth.evaluation.metrics import AdditiveMetric
 from berth.evaluation.situation import assignment_of
-from berth.exact.budget import Budget
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import AllPairsError

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from berth.exact.budget import Budget
+    from berth.budget import Budget
     from berth.model import Plan, Problem
     from berth.policies import Progress
 
@@ -41,7 +41,7 @@ class Stopping:
 
     def budget(self, seconds: float) -> Budget:
         """The time for the work."""
-        from berth.exact.budget import Budget
+        from berth.budget import Budget
 
         self._budget = Budget(seconds)
         if self._asked:

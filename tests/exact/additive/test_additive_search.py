@@ -5,13 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from berth.budget import Budget
 from berth.exact.additive.elimination import Elimination, elimination_bound
 from berth.exact.additive.forest import forest_bound
 from berth.exact.additive.lifted import lifted_bound
 from berth.exact.additive.rest import Bound, Rest, rest_of
 from berth.exact.additive.search import Search
 from berth.exact.additive.tables import Tables
-from berth.exact.budget import Budget
 from tests.exact.additive.random_tables import enumerated, random_tables
 
 QUIET = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck), derandomize=True)

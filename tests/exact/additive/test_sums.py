@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
 from berth.files import problem_from
 from berth.model import Problem

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies
 
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
 from berth.evaluation.goal import Goal, goal_mistakes
-from berth.exact.budget import Budget
 from berth.exact.sharing.shared import Shared
 from berth.exact.sharing.solve import minimise_shared
 from berth.exact.sharing.symmetry import alike_subtrees

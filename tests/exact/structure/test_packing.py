@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.cpsat.side_by_side import fits_side_by_side
 from berth.exact.structure import packing
 from berth.exact.structure import packing_kernel as kernel

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Placement, Sampling
 from berth.exact.structure.shape import Fan, Pipeline, parts_of

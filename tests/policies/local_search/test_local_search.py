@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
-from berth.exact.budget import Budget
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement
 from berth.exact.start import first_plan

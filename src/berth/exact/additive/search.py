@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.exact.additive.bounds import Bounds, branching_block
 from berth.exact.additive.improvement import improved
 from berth.exact.additive.rest import BoolArray, FloatArray, IndexArray, Rest, rest_of
 from berth.exact.additive.tables import Tables
 from berth.exact.additive.twins import Twins
-from berth.exact.budget import Budget
 from berth.model.randomness import generator_for
 
 FINE = 1e-8

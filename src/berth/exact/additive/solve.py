@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import AVAILABILITY, METRIC_BY_NAME, AdditiveMetric
 from berth.exact.additive.tables import Tables, size_of, tables_of
-from berth.exact.budget import Budget
 from berth.exact.costs import Costs, add_metric, costs_of
 from berth.exact.modelled import unmodelled
 from berth.exact.placement import Placement

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.task import Outcome
 
 IndexArray = NDArray[np.intp]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.cpsat.run import Run, SolverOptions, run
 from berth.exact.cpsat.whole import whole_row
 

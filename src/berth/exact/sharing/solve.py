@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from ortools.sat.python import cp_model
 
+from berth.budget import Budget
 from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
-from berth.exact.budget import Budget
 from berth.exact.cpsat.run import SolverOptions, outcome_of, search
 from berth.exact.sharing.cuts import add_cuts
 from berth.exact.sharing.model import SharingModel

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.structure import packing_kernel as kernel
 from berth.exact.structure.fan_arrays import FanArrays
 from berth.exact.structure.outcome import FINE, Outcome

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.structure import runs_kernel as kernel
 from berth.exact.structure.chain import Chain
 from berth.exact.structure.memory import near_places, passed_on

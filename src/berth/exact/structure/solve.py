@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.modelled import unmodelled
 from berth.exact.placement import Placement
 from berth.exact.structure.chain import LOOSE, Room, chain_of

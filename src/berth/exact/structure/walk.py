@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.structure import walk_kernel as kernel
 from berth.exact.structure.chain import Chain
 from berth.exact.structure.outcome import FINE, Outcome, least_open

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from berth.drawing.amounts import duration
+from berth.amounts import duration
 from berth.experiments.experiment import Verdict
 from berth.experiments.framework.outcome import Outcome, failures_told
 from berth.experiments.framework.page_style import STYLE

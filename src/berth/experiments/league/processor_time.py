@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 
 LEAST_MEASURED = 0.001
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import berth
+from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.normalise import objective_bounds
 from berth.experiments.league.problems import problem_of
 from berth.experiments.league.processor_time import ProcessorBudget

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.forest_search.aims import COST, EXCESS, MOVED, Aims, energy_of, scale_of
 from berth.policies.forest_search.annealing import anneal
 from berth.policies.forest_search.goals import Prices

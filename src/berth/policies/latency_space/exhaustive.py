@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.model import Network
 from berth.policies.latency_space.forest import Forest, spanning_forest
 from berth.policies.latency_space.graph import UnitGraph

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.exact.placement import Placement
 from berth.model.randomness import generator_for
 from berth.policies.local_search import fields

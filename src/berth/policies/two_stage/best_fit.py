@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from berth.budget import Budget
 from berth.evaluation.feasibility import amount
-from berth.exact.budget import Budget
 from berth.policies.two_stage.filling import TIE
 from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, FloatArray, IndexArray, StageTwo, Stuck

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.two_stage.build import Request
 from berth.policies.two_stage.cluster import Cluster
 from berth.policies.two_stage.ffd import FfdParameters, few_servers_first

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from berth.budget import Budget
 from berth.evaluation.goal import OPTIMAL_GAP, gap_between
-from berth.exact.budget import Budget
 from berth.exact.minimise import LARGEST_MODEL
 from berth.exact.task import Found
 from berth.policies.two_stage import mips

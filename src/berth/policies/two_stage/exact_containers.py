@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from berth.budget import Budget
 from berth.evaluation.feasibility import TOLERANCE
-from berth.exact.budget import Budget
 from berth.exact.cpsat.packing import canonical
 from berth.exact.cpsat.stages import ContainersModel
 from berth.exact.cpsat.whole_sum import WholeSum

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.exact.cpsat.stages import ServersModel
 from berth.exact.cpsat.whole_sum import WholeSum
 from berth.exact.least_map import MapTask, least_map

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, FloatArray, IndexArray, StageOne, Stuck

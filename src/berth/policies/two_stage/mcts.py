@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.two_stage.mcts_case import IndexArray, Packing, case_of
 from berth.policies.two_stage.mcts_polish import polished
 from berth.policies.two_stage.mcts_rollout import advance

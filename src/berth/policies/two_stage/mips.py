@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.exact.budget import Budget
 from berth.policies.two_stage.mcts import Found, search
 from berth.policies.two_stage.mcts_case import Packing
 from berth.policies.two_stage.parameters import SecondStageName, TwoStageParameters

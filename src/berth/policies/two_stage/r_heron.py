@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, FloatArray, StageOne, Stuck

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from berth.drawing.amounts import counted
+from berth.amounts import counted
 from berth.evaluation import evaluate
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.decision import Decision, Look, Memory, decide

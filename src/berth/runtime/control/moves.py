@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from berth.exact.budget import Budget
+from berth.budget import Budget
 from berth.model import Plan, Problem, Together
 from berth.runtime.control.terms import Terms
 from berth.runtime.control.worth import Worth, Yardstick

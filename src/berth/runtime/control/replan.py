@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, evaluate
 from berth.evaluation.goal import Goal, goal_mistakes
-from berth.exact.budget import Budget
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import PairField
 from berth.model.plan import Status

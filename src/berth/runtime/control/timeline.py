@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from berth.drawing.amounts import counted
+from berth.amounts import counted
 from berth.drawing.timeline import Lane, Loss, Move, Stay, Timeline, time_text
 from berth.model import Problem
 from berth.runtime.control.history import Event

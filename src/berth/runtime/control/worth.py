@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from berth.drawing.amounts import metric as metric_text
-from berth.drawing.amounts import quantity
+from berth.amounts import metric as metric_text
+from berth.amounts import quantity
 from berth.evaluation import METRIC_BY_NAME, evaluate
 from berth.evaluation.goal import Goal
 from berth.model import BadInput, Plan, Problem

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from berth.drawing.amounts import byte_rate, cut, metric, milliseconds, percentage, quantity, shortened
+from berth.amounts import byte_rate, cut, metric, milliseconds, percentage, quantity, shortened
 
 
 @pytest.mark.parametrize(

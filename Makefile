@@ -48,7 +48,7 @@ $(READY): pyproject.toml requirements.lock
 	@touch $@
 
 # berth itself: its compiled core is built again when one of the core's files has changed
-$(BUILT): $(READY) CMakeLists.txt $(wildcard src/berth/core/*.cpp src/berth/core/*.hpp) | compiler
+$(BUILT): $(READY) CMakeLists.txt $(wildcard src/berth/core/*.hpp src/berth/core/*/*) | compiler
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -15,17 +15,6 @@ from berth.evaluation import METRIC_BY_KEY
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
-_UNITS = {
-    "response_time_ms": "ms",
-    "loaded_response_time_ms": "ms",
-    "traffic_bytes_per_s": "bytes/s",
-    "network_usage_bytes": "bytes",
-    "container_traffic_bytes_per_s": "bytes/s",
-    "bandwidth_sum_bytes_per_s": "bytes/s",
-    "moved_state_bytes": "bytes",
-}
-_PERCENT = {"availability", "bandwidth_max_ratio"}
-
 
 def print_json(document: Any) -> None:
     """JSON and nothing else on standard output."""
@@ -52,10 +41,13 @@ def metric_value(key: str, value: float | None) -> str:
     """A metric with its unit; availability and shares in percent."""
     if value is None:
         return "-"
-    if key in _PERCENT:
+    metric = METRIC_BY_KEY.get(key)
+    if metric is None:
+        return number(value)
+    if metric.unit == "share":
         return f"{100 * value:.4f}".rstrip("0").rstrip(".") + " %"
-    unit = _UNITS.get(key)
-    return f"{number(value)} {unit}" if unit else number(value)
+    # a key that says its unit has one that people need to see
+    return f"{number(value)} {metric.unit}" if metric.unit and key != metric.name else number(value)
 
 
 def plain_table(*columns: str, right: tuple[int, ...] = ()) -> Table:

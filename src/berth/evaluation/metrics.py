@@ -1,9 +1,10 @@
 """Every metric of the contract, defined once.
 
 A metric that is a sum says what each instance, each communicating pair, each byte per second between
-two nodes and each used node adds to it. Evaluation sums that up for a plan; the exact policies build
-their models from the same weights. A new metric is one entry in `METRICS`; one that is no sum is
-evaluated at once, and refused as an objective until `exact/cpsat/objective.py` has a term for it.
+two nodes and each used node adds to it. Evaluation sums that up for a plan; exact models and the search
+engine take their weights from the same place. Its unit and its one-line description are what commands,
+the page and the schema show. A new metric is one entry in `METRICS`; one that is no sum is evaluated at
+once, and refused as an objective until exact models have a term for it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,23 @@ class Metric(Protocol):
         ...
 
     @property
+    def unit(self) -> str:
+        """What it is counted in; `share` for what people read as a percentage."""
+        ...
+
+    @property
+    def about(self) -> str:
+        """What it is, in one line."""
+        ...
+
+    @property
     def maximise(self) -> bool:
         """Whether more is better."""
+        ...
+
+    @property
+    def needs_previous(self) -> bool:
+        """Whether it compares with a previous plan."""
         ...
 
     @property
@@ -60,12 +76,17 @@ class AdditiveMetric:
 
     key: str
     name: str
+    unit: str
+    about: str
     per_instance: Callable[[Setting, IndexArray, IndexArray], FloatArray] | None = None
     """What each of some instances adds on each of some nodes (aligned arrays)."""
     per_pair: Between | None = None
     """What a communicating pair adds, by the nodes of its two ends."""
     per_flow: Between | None = None
     """What one byte per second adds, by the nodes of its two ends."""
+    flow_by_delay: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """What one byte per second adds between nodes that only coordinates connect: a constant, for each ms of
+    delay, and for each ms squared."""
     per_node: Callable[[Network], FloatArray] | None = None
     """What each node that hosts anything adds."""
     downloads: bool = False
@@ -131,9 +152,12 @@ class ComputedMetric:
 
     key: str
     name: str
+    unit: str
+    about: str
     compute: Callable[[Situation], float | None]
     needs_rates: bool = False
     maximise: bool = False
+    needs_previous: bool = False
 
     def value(self, situation: Situation) -> float | None:
         """The figure; None where it can't be computed."""
@@ -280,6 +304,8 @@ def _packed(situation: Situation) -> dict[str, str] | None:
 AVAILABILITY = AdditiveMetric(
     "availability",
     "availability",
+    "share",
+    "the chance that all nodes and links in use are there at once",
     per_instance=_node_log_availability,
     per_pair=_link_log_availability,
     product=True,
@@ -287,35 +313,141 @@ AVAILABILITY = AdditiveMetric(
 )
 
 METRICS: tuple[Metric, ...] = (
-    ComputedMetric("response_time_ms", "response_time", _response_time),
-    ComputedMetric("loaded_response_time_ms", "loaded_response_time", _loaded_response_time),
-    AVAILABILITY,
-    AdditiveMetric("traffic_bytes_per_s", "traffic", per_flow=_between_nodes),
-    AdditiveMetric("network_usage_bytes", "network_usage", per_flow=_delay_s),
-    AdditiveMetric("elastic_energy", "elastic_energy", per_flow=_squared_delay),
-    AdditiveMetric("communication_cost", "communication_cost", per_flow=_link_cost),
-    AdditiveMetric("placement_cost", "placement_cost", per_instance=_placement_cost),
-    AdditiveMetric(
-        "nodes_used", "nodes_used", per_node=lambda network: np.broadcast_to(1.0, len(network.nodes))
+    ComputedMetric(
+        "response_time_ms",
+        "response_time",
+        "ms",
+        "work and delay along the slowest path from a source to the end",
+        _response_time,
     ),
-    AdditiveMetric("enrolled_speed", "enrolled_speed", per_node=lambda network: network.speed),
-    _EnrolledCard("enrolled_card_bytes_per_s", "enrolled_card", per_node=_hosting_cards),
+    ComputedMetric(
+        "loaded_response_time_ms",
+        "loaded_response_time",
+        "ms",
+        "the same, with nodes slowed down by their load",
+        _loaded_response_time,
+    ),
+    AVAILABILITY,
+    AdditiveMetric(
+        "traffic_bytes_per_s",
+        "traffic",
+        "bytes/s",
+        "data that goes from node to node",
+        per_flow=_between_nodes,
+        flow_by_delay=(1.0, 0.0, 0.0),
+    ),
+    AdditiveMetric(
+        "network_usage_bytes",
+        "network_usage",
+        "bytes",
+        "data under way between nodes: rate times delay",
+        per_flow=_delay_s,
+        flow_by_delay=(0.0, 1e-3, 0.0),
+    ),
+    AdditiveMetric(
+        "elastic_energy",
+        "elastic_energy",
+        "B·s",
+        "rate times squared delay, as if streams were springs",
+        per_flow=_squared_delay,
+        flow_by_delay=(0.0, 0.0, 1e-6),
+    ),
+    AdditiveMetric(
+        "communication_cost",
+        "communication_cost",
+        "",
+        "rate times the cost of each link in use",
+        per_flow=_link_cost,
+        flow_by_delay=(0.0, 1.0, 0.0),
+    ),
+    AdditiveMetric(
+        "placement_cost",
+        "placement_cost",
+        "",
+        "what the instances cost at their nodes, by the problem's own figures",
+        per_instance=_placement_cost,
+    ),
+    AdditiveMetric(
+        "nodes_used",
+        "nodes_used",
+        "nodes",
+        "nodes that host anything",
+        per_node=lambda network: np.broadcast_to(1.0, len(network.nodes)),
+    ),
+    AdditiveMetric(
+        "enrolled_speed",
+        "enrolled_speed",
+        "",
+        "the speeds of these nodes, added up; 1 is the speed of a usual node",
+        per_node=lambda network: network.speed,
+    ),
+    _EnrolledCard(
+        "enrolled_card_bytes_per_s",
+        "enrolled_card",
+        "bytes/s",
+        "the network cards of these nodes, added up",
+        per_node=_hosting_cards,
+    ),
     AdditiveMetric(
         "cost_per_hour",
         "cost_per_hour",
+        "/h",
+        "money for these nodes and for the data between them, in the currency of the problem",
         per_flow=_link_money,
         per_node=lambda network: network.cost_per_hour,
         downloads=True,
     ),
-    ComputedMetric("containers_used", "containers_used", _containers_used),
     ComputedMetric(
-        "container_traffic_bytes_per_s", "container_traffic", _container_traffic, needs_rates=True
+        "containers_used", "containers_used", "containers", "containers that are not empty", _containers_used
     ),
-    _ProcessingPower("processing_power", "processing_power", per_instance=busy_processors),
-    AdditiveMetric("bandwidth_sum_bytes_per_s", "bandwidth_sum", per_flow=_between_nodes, downloads=True),
-    ComputedMetric("bandwidth_max_ratio", "bandwidth_max", _bandwidth_max, needs_rates=True),
-    AdditiveMetric("moved_instances", "moved_instances", per_instance=_moved, needs_previous=True),
-    AdditiveMetric("moved_state_bytes", "moved_state", per_instance=_moved_state, needs_previous=True),
+    ComputedMetric(
+        "container_traffic_bytes_per_s",
+        "container_traffic",
+        "bytes/s",
+        "data between instances in different containers",
+        _container_traffic,
+        needs_rates=True,
+    ),
+    _ProcessingPower(
+        "processing_power",
+        "processing_power",
+        "processors",
+        "processors that are kept busy",
+        per_instance=busy_processors,
+    ),
+    AdditiveMetric(
+        "bandwidth_sum_bytes_per_s",
+        "bandwidth_sum",
+        "bytes/s",
+        "all that crosses between nodes, downloads included",
+        per_flow=_between_nodes,
+        flow_by_delay=(1.0, 0.0, 0.0),
+        downloads=True,
+    ),
+    ComputedMetric(
+        "bandwidth_max_ratio",
+        "bandwidth_max",
+        "share",
+        "the highest share of a link's bandwidth in use",
+        _bandwidth_max,
+        needs_rates=True,
+    ),
+    AdditiveMetric(
+        "moved_instances",
+        "moved_instances",
+        "instances",
+        "instances that are elsewhere than in the previous plan",
+        per_instance=_moved,
+        needs_previous=True,
+    ),
+    AdditiveMetric(
+        "moved_state_bytes",
+        "moved_state",
+        "bytes",
+        "state that has to move with them",
+        per_instance=_moved_state,
+        needs_previous=True,
+    ),
 )
 
 METRIC_BY_NAME = {metric.name: metric for metric in METRICS}

@@ -9,7 +9,6 @@ from typing import Any
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
-from berth.evaluation.metrics import AdditiveMetric
 from berth.evaluation.situation import assignment_of
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
@@ -75,7 +74,7 @@ def _check_objective(setting: Setting) -> None:
     mistakes = list(goal_mistakes(problem))
     for name in problem.objective:
         metric = METRIC_BY_NAME[name]
-        if isinstance(metric, AdditiveMetric) and metric.needs_previous and setting.previous is None:
+        if metric.needs_previous and setting.previous is None:
             mistakes.append(f"objective.{name}: needs a previous plan (--previous PLAN)")
     if mistakes:
         raise BadInput(mistakes)

@@ -1,7 +1,4 @@
-"""`--master` and `--conf`, and what they cost the commands that don't have them."""
-
-import subprocess
-import sys
+"""`--conf` and its mistakes."""
 
 import pytest
 
@@ -30,10 +27,3 @@ def test_wrong_settings(item: str, line: str) -> None:
     with pytest.raises(BadInput) as refused:
         spark_settings_from(["spark.fine=1", item])
     assert refused.value.mistakes == (line,)
-
-
-def test_commands_do_not_wait_for_spark() -> None:
-    """`berth --help` and every command without Spark run without importing it."""
-    script = "import sys, berth.cli.app, berth.cli.spark_options; print('pyspark' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"

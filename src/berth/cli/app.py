@@ -1,36 +1,64 @@
-"""The `berth` command."""
+"""The `berth` command. A command's module is imported when it is invoked, so that the others cost nothing."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from berth.cli import (
-    cluster,
-    compare,
-    coordinates,
-    describe,
-    diff,
-    evaluate,
-    explain,
-    export,
-    generate,
-    ingest,
-    policies,
-    reproduce,
-    run,
-    sample_telemetry,
-    schema,
-    serve,
-    show,
-    simulate,
-    solve,
-    solve_many,
-    watch,
-)
+COMMANDS = {
+    "solve": "Find a plan: on which node every operator runs, with a proof of how good it is.",
+    "evaluate": "Compute every metric of a plan and list every constraint that it breaks.",
+    "explain": "Say why the operators are where they are, what binds, and what would help.",
+    "compare": "Solve a problem by several policies and put their plans side by side.",
+    "diff": "Show what moved between two plans, and every metric before and after.",
+    "show": "Draw an application and where it runs: in the terminal, or as PNG or SVG.",
+    "policies": "List every policy: what it optimises, which constraints it holds, and its parameters.",
+    "schema": "Print the JSON Schema of problem files, of plan files, or of both.",
+    "ingest": "Turn raw telemetry into tables of what was measured, and into the problem that is true.",
+    "solve-many": "Solve many problems side by side: times policies, parameters and seeds, on Spark.",
+    "sample-telemetry": "Make synthetic telemetry of a problem: noise, drift, outages and garbage, "
+    "and the truth known.",
+    "generate": "Make problem files by the recipes of the papers' experiments.",
+    "coordinates": "Compute network coordinates from delays, and write them into a problem.",
+    "export": "Write a plan in the format of another system: one file for each application.",
+    "describe": "Print what a problem file says of an application that is written in Python.",
+    "run": "Run applications on Spark with every operator on its planned node.",
+    "watch": "Run an application, measure it, and move its operators when a better plan is worth it.",
+    "simulate": "Let a plan run, tuple by tuple: latency, queues and traffic over time, with failures "
+    "and migrations.",
+    "reproduce": "Run the papers' experiments again, and put each of their claims beside what comes out.",
+    "serve": "Serve a page and a REST interface for a folder of problems, plans and runs.",
+    "cluster": "A cluster of named nodes on this machine: a Spark worker for each node of a problem.",
+}
+"""Every command with its line in `berth --help`: the first line of its docstring, as a test makes sure."""
+
+MODULES: dict[str, str] = {}
+"""Where a command is, if not in the module of its name."""
+
+
+def load_command(name: str) -> Any:
+    """The command of that name, from the module that has it."""
+    module = import_module(f"berth.cli.{MODULES.get(name, name.replace('-', '_'))}")
+    alone = typer.Typer(rich_markup_mode="rich")
+    module.register(alone)
+    return typer.main.get_group(alone).commands[name]
+
+
+class _Commands(TyperGroup):
+    """Knows the commands' names and help from the start, and loads the one that is invoked."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """What click asks for when it knows which command is meant; help for all of them never gets here."""
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = load_command(args[0])
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="berth",
     help="Find a berth for every stream operator: place applications on machines, and prove how good it is.",
     epilog="Start with: berth solve examples/tag-and-count.yaml",
@@ -39,12 +67,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (solve, evaluate, explain, compare, diff, show, policies, schema, ingest, solve_many):
-    command.register(app)
-for command in (sample_telemetry, generate, coordinates, export, describe, cluster, run, watch, simulate):
-    command.register(app)
-reproduce.register(app)
-serve.register(app)
+
+
+def _not_loaded() -> None:
+    """Stands for a command in the list of all."""
+
+
+for _name, _help in COMMANDS.items():
+    app.command(name=_name, help=_help)(_not_loaded)
 
 
 def _print_version(wanted: bool) -> None:

@@ -36,7 +36,6 @@ def _run() -> int:
     if sys.stdout is None:
         raise OSError("it is closed")
     from berth.cli.app import app
-    from berth.model import BadInput
 
     try:
         app()
@@ -46,17 +45,27 @@ def _run() -> int:
         # What is still buffered may fail, too: now is the time to hear of it.
         sys.stdout.flush()
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except BadInput as error:
+    except Exception as error:
+        return _complain_of(error)
+    return 0
+
+
+def _complain_of(error: Exception) -> int:
+    """The exit code for an error that users can do something about, after a line for each mistake.
+
+    What these errors are is looked up when there is one: a command that starts doesn't wait for it.
+    """
+    from berth.model import BadInput
+
+    if isinstance(error, BadInput):
         for line in error.mistakes:
             _complain(line)
         return BAD_INPUT
-    except Exception as error:
-        failure = _line_of_spark(error)
-        if failure is None:
-            raise
-        _complain(failure)
-        return FAILED
-    return 0
+    failure = _line_of_spark(error)
+    if failure is None:
+        raise error
+    _complain(failure)
+    return FAILED
 
 
 def _plans() -> bool:

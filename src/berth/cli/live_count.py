@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.live import Live
 from rich.table import Table
 
 from berth.cli.output import err
@@ -28,6 +27,8 @@ class Board(Protocol):
 def shown(board: Board) -> Iterator[None]:
     """Show it on standard error while the block runs."""
     if err.is_terminal:
+        from rich.live import Live
+
         with Live(board, console=err, transient=True, refresh_per_second=1 / POLL_SECONDS):
             yield
         return

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from rich.live import Live
 from rich.text import Text
 
 from berth.budget import Budget
@@ -66,6 +65,8 @@ def showing(budget: Budget) -> Iterator[Callable[[Progress], None]]:
     progress = SolveProgress(budget)
     with _stopping(budget):
         if err.is_terminal:
+            from rich.live import Live
+
             with Live(progress, console=err, transient=True, refresh_per_second=5):
                 yield progress
         else:

@@ -8,8 +8,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from berth.model.pair_fields import Distance, Everywhere, Formula, Known, PairField, SameAs
 
@@ -181,6 +179,10 @@ def _routes(delay: FloatArray) -> tuple[IndexArray, IndexArray]:
 
     Both are -1 where there is no path.
     """
+    # scipy takes its time to load: only who has physical links pays for it
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
     size = len(delay)
     here, there = np.nonzero(~np.isnan(delay) & ~np.eye(size, dtype=bool))
     links = csr_array((delay[here, there], (here, there)), shape=(size, size))

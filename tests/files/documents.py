@@ -29,6 +29,7 @@ def problem_document() -> Document:
                     "run_queue": 1,
                     "nic_bytes_per_s": 1.25e8,
                     "cost_per_hour": 0.1,
+                    "carbon_g_per_hour": 40,
                     "coordinates": [1.0, -2.0],
                     "height_ms": 0.5,
                     "labels": {"zone": "south"},

@@ -47,6 +47,7 @@ def test_every_field_is_written() -> None:
         run_queue=1.0,
         nic_bytes_per_s=1e8,
         cost_per_hour=0.5,
+        carbon_g_per_hour=30.0,
         coordinates=(1.0, 2.0),
         height_ms=0.5,
         holds=frozenset({"b", "a"}),

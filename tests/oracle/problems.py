@@ -50,7 +50,14 @@ RATE_OBJECTIVES = (
     "bandwidth_sum",
     "bandwidth_max",
 )
-PLAIN_OBJECTIVES = ("response_time", "availability", "placement_cost", "nodes_used", "enrolled_speed")
+PLAIN_OBJECTIVES = (
+    "response_time",
+    "availability",
+    "placement_cost",
+    "nodes_used",
+    "enrolled_speed",
+    "carbon",
+)
 CONTAINER_OBJECTIVES = ("containers_used", "container_traffic")
 MOVE_OBJECTIVES = ("moved_instances", "moved_state")
 OBJECTIVES = tuple(METRIC_OF_OBJECTIVE)
@@ -171,6 +178,7 @@ def make_node(dice: Dice, shape: Shape, name: str, dimensions: int) -> Entry:
         node["run_queue"] = dice.count(0, 3)
     dice.maybe(node, "nic_bytes_per_s", BANDWIDTHS, 12 if shape.generous else 4)
     dice.maybe(node, "cost_per_hour", COSTS, 3)
+    dice.maybe(node, "carbon_g_per_hour", COSTS, 3)
     if dice.whether(4):
         add_coordinates(dice, node, dimensions)
     if dice.whether():

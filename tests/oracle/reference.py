@@ -30,6 +30,7 @@ METRIC_OF_OBJECTIVE = {
     "nodes_used": "nodes_used",
     "enrolled_speed": "enrolled_speed",
     "cost_per_hour": "cost_per_hour",
+    "carbon": "carbon_g_per_hour",
     "containers_used": "containers_used",
     "container_traffic": "container_traffic_bytes_per_s",
     "processing_power": "processing_power",
@@ -521,6 +522,11 @@ def cost_per_hour(situation: Situation) -> float:
     return float(nodes + per_second * SECONDS_PER_HOUR / BYTES_PER_GIGABYTE)
 
 
+def carbon_g_per_hour(situation: Situation) -> float:
+    """Contract: "Node field `carbon_g_per_hour` (default 0), metric of the same name over the nodes used"."""
+    return sum(situation.network.nodes[number].get("carbon_g_per_hour", 0.0) for number in situation.hosted)
+
+
 def containers_used(situation: Situation) -> float | None:
     """containers_used, "where there are containers": those that are not empty."""
     if not all_in_containers(situation):
@@ -620,6 +626,7 @@ METRICS: dict[str, Callable[[Situation], float | None]] = {
     "nodes_used": nodes_used,
     "enrolled_speed": enrolled_speed,
     "cost_per_hour": cost_per_hour,
+    "carbon_g_per_hour": carbon_g_per_hour,
     "containers_used": containers_used,
     "container_traffic_bytes_per_s": container_traffic,
     "processing_power": processing_power,

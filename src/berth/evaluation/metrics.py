@@ -397,6 +397,13 @@ METRICS: tuple[Metric, ...] = (
         per_node=lambda network: network.cost_per_hour,
         downloads=True,
     ),
+    AdditiveMetric(
+        "carbon_g_per_hour",
+        "carbon",
+        "g/h",
+        "carbon dioxide emitted by these nodes",
+        per_node=lambda network: network.carbon_g_per_hour,
+    ),
     ComputedMetric(
         "containers_used", "containers_used", "containers", "containers that are not empty", _containers_used
     ),

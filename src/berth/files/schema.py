@@ -67,6 +67,7 @@ _NODE = _object(
         "run_queue": AMOUNT,
         "nic_bytes_per_s": AMOUNT,
         "cost_per_hour": AMOUNT,
+        "carbon_g_per_hour": AMOUNT,
         "coordinates": _list(NUMBER, least=1),
         "height_ms": AMOUNT,
         "holds": _list(NAME),

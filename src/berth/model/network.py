@@ -32,6 +32,7 @@ class Node:
     run_queue: float = 0.0
     nic_bytes_per_s: float = float("inf")
     cost_per_hour: float = 0.0
+    carbon_g_per_hour: float = 0.0
     coordinates: tuple[float, ...] | None = None
     height_ms: float = 0.0
     holds: frozenset[str] = frozenset()
@@ -98,6 +99,11 @@ class Network:
     def cost_per_hour(self) -> FloatArray:
         """What every node costs while it hosts anything."""
         return np.array([node.cost_per_hour for node in self.nodes], dtype=np.float64)
+
+    @cached_property
+    def carbon_g_per_hour(self) -> FloatArray:
+        """The carbon dioxide that every node emits while it hosts anything."""
+        return np.array([node.carbon_g_per_hour for node in self.nodes], dtype=np.float64)
 
     @cached_property
     def nic_bytes_per_s(self) -> FloatArray:

@@ -18,7 +18,7 @@ from typing import Any
 import berth
 from berth.files.problem_document import problem_document
 from berth.pipeline.many import SETTINGS, find_problems
-from berth.pipeline.together import Together, Way, run_together, shared_network
+from berth.pipeline.together import Method, Together, run_together, shared_network
 from berth.spark import spark_session
 
 
@@ -39,7 +39,9 @@ def main(arguments: list[str]) -> None:
         file.write_text(json.dumps(document(nodes, graphs)))
         began = time.perf_counter()
         inputs = find_problems([str(file)])
-        job = Together(inputs, shared_network(inputs, None), [Way("mopa")], Path(place) / "out", in_turn=True)
+        job = Together(
+            inputs, shared_network(inputs, None), [Method("mopa")], Path(place) / "out", in_turn=True
+        )
         moments: list[float] = []
 
         def report(text: str) -> None:

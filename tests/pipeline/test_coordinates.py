@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 from berth.cli.app import app
 from berth.files.probes import read_probes
 from berth.pipeline.coordinates import Located, Measurements, read_probe_tables, spark_coordinates
-from berth.pipeline.coordinates.judging import judged
-from berth.pipeline.coordinates.samples import pooled
-from berth.pipeline.coordinates.scratch import Scratch
+from berth.pipeline.coordinates.measurements import judged, pooled
+from berth.pipeline.storage import Scratch
 from berth.space import Samples, VivaldiOptions, embed, samples_from_pairs
 from berth.spark import SparkSession
 

@@ -14,10 +14,10 @@ from berth.files.problem_file import network_from
 from berth.model import BadInput, Network
 from berth.pipeline.many.problems import Inputs
 from berth.pipeline.together import (
+    Method,
     Outcome,
     Together,
-    Way,
-    check_ways,
+    check_methods,
     place_together,
     placed_in_turn,
     read_graphs,
@@ -89,7 +89,7 @@ def crowded(
     inputs = put(folder, document(25))
     network = shared_network(inputs, None)
     graphs = read_graphs(spark, inputs, 3).persist()
-    return graphs, network, place_together(graphs, network, Way(), folder)
+    return graphs, network, place_together(graphs, network, Method(), folder)
 
 
 def test_all_get_a_place_and_no_node_more_than_it_has(crowded: tuple[DataFrame, Network, Outcome]) -> None:
@@ -107,7 +107,7 @@ def test_the_same_plans_whatever_the_tasks(
     spark: SparkSession, crowded: tuple[DataFrame, Network, Outcome], tmp_path: Path
 ) -> None:
     graphs, network, outcome = crowded
-    again = place_together(graphs.repartition(1), network, Way(), tmp_path)
+    again = place_together(graphs.repartition(1), network, Method(), tmp_path)
 
     def plans(outcome: Outcome) -> list[Any]:
         return sorted(
@@ -119,7 +119,7 @@ def test_the_same_plans_whatever_the_tasks(
 
 def test_little_is_lost_against_one_after_the_other(crowded: tuple[DataFrame, Network, Outcome]) -> None:
     graphs, network, outcome = crowded
-    in_turn = placed_in_turn(with_priority(graphs, 0), network, Way()).collect()
+    in_turn = placed_in_turn(with_priority(graphs, 0), network, Method()).collect()
     assert [row.status for row in in_turn] == ["feasible"] * 25
     together = sum(row.network_usage_bytes for row in outcome.plans.collect())
     assert together == pytest.approx(sum(row.network_usage_bytes for row in in_turn), rel=0.3)
@@ -132,7 +132,7 @@ def test_too_many_and_wrong_ones_cost_their_own_rows(spark: SparkSession, tmp_pa
     job = Together(
         put(tmp_path, content),
         network_from(document(1)),
-        [Way("sbon", 1)],
+        [Method("sbon", 1)],
         tmp_path / "out",
         in_turn=True,
     )
@@ -160,8 +160,8 @@ def test_whose_nodes_has_to_be_clear() -> None:
 
 
 def test_policies_that_heed_others() -> None:
-    check_ways([Way("sbon")])
+    check_methods([Method("sbon")])
     with pytest.raises(
         BadInput, match="--policy odp: --together needs a policy that heeds others: mopa or sbon"
     ):
-        check_ways([Way("odp")])
+        check_methods([Method("odp")])

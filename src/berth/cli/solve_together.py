@@ -29,15 +29,15 @@ def place_together(
 ) -> None:
     """Place the applications of all problems on nodes that they share."""
     from berth.pipeline.many import SETTINGS, find_problems, locked
-    from berth.pipeline.together import Together, Way, check_ways, run_together, shared_network
+    from berth.pipeline.together import Method, Together, check_methods, run_together, shared_network
 
     began = time.monotonic()
-    ways = [Way(each.policy, each.seed, each.parameters, time_limit) for each in variants]
-    check_ways(ways)
+    methods = [Method(each.policy, each.seed, each.parameters, time_limit) for each in variants]
+    check_methods(methods)
     inputs = find_problems(problems)
     ours = [f"{key}={value}" for key, value in SETTINGS.items()]
     with locked(folder), waiting("reading the network") as report:
-        job = Together(inputs, shared_network(inputs, network), ways, folder, in_turn)
+        job = Together(inputs, shared_network(inputs, network), methods, folder, in_turn)
         report("starting Spark")
         with session_for(master, [*ours, *(configuration or [])], "berth solve-many --together") as session:
             report("reading graphs")

@@ -1,20 +1,27 @@
-"""Tables on disk: written aside and put in place by renaming, so that nobody ever reads half of one."""
+"""Tables on disk and between steps.
+
+Tables that users see are written aside and put in place by renaming, so that nobody ever reads half of one.
+Tables between steps (`Scratch`) are written and read again, so that no plan grows with the number of steps.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from berth.spark.paths import written_path
+from berth.spark.paths import spark_path, written_path
 
 
 def empty_table(session: SparkSession, schema: str) -> DataFrame:
@@ -90,3 +97,47 @@ def remove_leftovers(parent: Path, names: tuple[str, ...]) -> None:
     for name in names:
         for place in parent.glob(f".{name}-????????"):
             shutil.rmtree(place, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder for tables that nobody needs afterwards; on a cluster all workers must see it."""
+
+    folder: Path
+
+    def keep(self, name: str, rows: DataFrame) -> DataFrame:
+        """The rows, computed once and read from disk by everything that comes after."""
+        place = self.folder.resolve() / name
+        rows.write.mode("overwrite").parquet(written_path(place))
+        return rows.sparkSession.read.schema(rows.schema).parquet(spark_path(place))
+
+    def read(self, session: SparkSession, name: str) -> DataFrame:
+        """A table that was kept before."""
+        return session.read.parquet(spark_path(self.folder.resolve() / name))
+
+    def drop(self, name: str) -> None:
+        """Remove a table that is no longer needed; it need not be there."""
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+Row = dict[str, Any]
+Batches = Iterable[pa.RecordBatch]
+
+
+def rows_in(batches: Batches) -> Iterator[Row]:
+    """The rows of the Arrow batches that Spark gives a task."""
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def record_batches(rows: Iterable[Row], schema: StructType, size: int) -> Iterator[pa.RecordBatch]:
+    """Rows that a task makes one by one, in Arrow batches of at most `size`, each as soon as it is full."""
+    columns = to_arrow_schema(schema)
+    waiting: list[Row] = []
+    for row in rows:
+        waiting.append(row)
+        if len(waiting) >= size:
+            yield pa.RecordBatch.from_pylist(waiting, columns)
+            waiting = []
+    if waiting:
+        yield pa.RecordBatch.from_pylist(waiting, columns)

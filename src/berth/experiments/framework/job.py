@@ -22,7 +22,7 @@ from berth.experiments.framework.tasks import (
     typical_seconds,
 )
 from berth.pipeline.many.isolation import SolverProcess
-from berth.pipeline.many.stored import append
+from berth.pipeline.many.plans import append
 
 Batches = Iterable[pa.RecordBatch]
 

@@ -13,7 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from berth.experiments.experiment import Experiment, Row, Run, Setting
 from berth.experiments.registry import loaded
-from berth.pipeline.many.solver import MOST_ERROR_TEXT, told
+from berth.pipeline.many.solver import MOST_ERROR_TEXT, error_text
 
 HARD_LIMIT_SECONDS = 1200.0
 """Runs take seconds. One that hangs becomes a failure, on a busy machine, too."""
@@ -38,7 +38,7 @@ def answer(_task: Mapping[str, Any], run: Mapping[str, Any], terms: Terms) -> di
         rows = packed(experiment, experiment.rows(asked, terms.setting))
         row = _row(run, terms, time.monotonic() - began) | {"rows": rows}
     except BaseException as error:  # it may even call exit(): it costs its row, nothing else
-        row = failed(_task, run, terms, told(error), time.monotonic() - began)
+        row = failed(_task, run, terms, error_text(error), time.monotonic() - began)
     return row | {"processor_seconds": round(time.process_time() - worked, 6)}
 
 

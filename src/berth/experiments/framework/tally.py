@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark import Accumulator, AccumulatorParam
 from pyspark.sql import SparkSession
 
-from berth.pipeline.many.tally import end_in_silence
+from berth.pipeline.many.transform import end_in_silence
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,19 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.coordinates.block import Step
-from berth.pipeline.coordinates.figures import error_figures_of
-from berth.pipeline.coordinates.flattening import flattened
-from berth.pipeline.coordinates.islands import islands_of
-from berth.pipeline.coordinates.judging import judged
-from berth.pipeline.coordinates.neighbours import needs_of, neighbourhoods_of
-from berth.pipeline.coordinates.rounds import Blocks, Phase, Round, settled
-from berth.pipeline.coordinates.samples import averaged, pooled, some_pairs, typical_delay
-from berth.pipeline.coordinates.scratch import Scratch
+from berth.pipeline.coordinates.measurements import averaged, judged, pooled, some_pairs, typical_delay
+from berth.pipeline.coordinates.outcome import error_figures_of, islands_of
+from berth.pipeline.coordinates.rounds import (
+    Blocks,
+    Phase,
+    Round,
+    Step,
+    flattened,
+    needs_of,
+    neighbourhoods_of,
+    settled,
+)
+from berth.pipeline.storage import Scratch
 from berth.space.errors import ErrorFigures
 from berth.space.options import VivaldiOptions
 from berth.space.vivaldi import CLOSENESS, EXACT_SHARE, LIFT, LONGEST, PERFECT
@@ -48,7 +52,7 @@ class Measurements:
     """What was measured."""
 
     probes: DataFrame | None
-    """The columns from, to and rtt_ms or delay_ms; see `judging.judged`."""
+    """The columns from, to and rtt_ms or delay_ms; see `measurements.judged`."""
     nodes: DataFrame | None = None
     """The columns node (0, 1, ...) and name; None: all that occur, in the order of names."""
     known: DataFrame | None = None

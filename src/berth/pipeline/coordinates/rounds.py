@@ -1,22 +1,234 @@
-"""Rounds: all blocks move their nodes at once, then positions are exchanged by a join."""
+"""Rounds: all blocks move their nodes at once, then positions are exchanged by a join.
+
+First which samples each node uses and which positions a block needs for them, then what a task does to its
+block (`moved`), how dimensions are taken away (`flattened`), and the rounds themselves (`settled`).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.coordinates.block import Step, moved
-from berth.pipeline.coordinates.neighbours import block_of
-from berth.pipeline.coordinates.scratch import Scratch
+from berth.pipeline.storage import Scratch
+from berth.space.neighbourhoods import NEAR_SHARE
+from berth.space.refinement import refine_nodes
+from berth.space.vivaldi_kernel import LEAST_HEIGHT_MS, update_nodes
+
+
+def neighbourhoods_of(pairs: DataFrame, most: int | None, longest_ms: float, seed: int) -> DataFrame:
+    """A row for each node: node, others and delays, by the others' numbers.
+
+    Args:
+        pairs: the columns first, second and delay_ms.
+        most: how many neighbours a node has at most: a share of nearest ones, the rest random; None: all.
+        longest_ms: longer delays count as this long.
+        seed: which ones are random.
+    """
+    delay = F.least("delay_ms", F.lit(longest_ms)).alias("delay_ms")
+    forth = pairs.select(F.col("first").alias("node"), F.col("second").alias("other"), delay)
+    back = pairs.select(F.col("second").alias("node"), F.col("first").alias("other"), delay)
+    samples = forth.unionByName(back)
+    if most is not None:
+        samples = _chosen(samples, most, round(NEAR_SHARE * most), seed)
+    ordered = F.sort_array(F.collect_list(F.struct("other", "delay_ms")))
+    rows = samples.groupBy("node").agg(ordered.alias("samples"))
+    return rows.select(
+        "node", F.col("samples.other").alias("others"), F.col("samples.delay_ms").alias("delays")
+    )
+
+
+def _chosen(samples: DataFrame, most: int, near: int, seed: int) -> DataFrame:
+    by_delay = F.row_number().over(Window.partitionBy("node").orderBy("delay_ms", "other"))
+    chance = F.xxhash64(F.lit(seed), "node", "other")
+    ranked = samples.withColumn("nearness", by_delay)
+    first = F.when(F.col("nearness") <= near, 0).otherwise(1)
+    rank = F.row_number().over(Window.partitionBy("node").orderBy(first, chance, "other"))
+    return ranked.withColumn("rank", rank).where(F.col("rank") <= most).select("node", "other", "delay_ms")
+
+
+def block_of(node: str, blocks: int) -> Column:
+    """The block that a node is in: of no meaning, so that each is a fair sample of all nodes."""
+    return F.pmod(F.col(node), F.lit(blocks)).cast("bigint")
+
+
+def needs_of(neighbourhoods: DataFrame, blocks: int) -> DataFrame:
+    """Which positions every block needs: its own nodes' and their neighbours', each once."""
+    own = block_of("node", blocks).alias("block")
+    others = neighbourhoods.select(own, F.explode("others").alias("node"))
+    return others.unionByName(neighbourhoods.select(own, "node")).distinct()
+
+
+FloatArray = NDArray[np.float64]
+IntegerArray = NDArray[np.int64]
+
+LARGEST_TOTAL_MS = 2.0**40
+"""A block's total error is cut here, so that the sum over all blocks is a number whatever happens."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a round moves nodes."""
+
+    polish: bool
+    """Least absolute errors; False: Vivaldi's springs."""
+    sweeps: int
+    """So often a block goes through its samples before positions are exchanged again."""
+    height: bool
+    c_c: float
+    c_e: float
+    exact_ms: float
+    closeness: float
+    seed: int
+    number: int
+    """Of the round."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    rows: IntegerArray
+    offsets: IntegerArray
+    neighbours: IntegerArray
+    delays: FloatArray
+    positions: FloatArray
+    heights: FloatArray
+    errors: FloatArray
+
+
+def moved(step: Step, neighbourhoods: pa.Table, positions: pa.Table) -> pa.Table:
+    """New positions of a block's nodes; its total error and its resets are in its first row.
+
+    Args:
+        step: how.
+        neighbourhoods: block, node, others and delays of every node of the block.
+        positions: node, position, height_ms and error of all that occur in it.
+    """
+    own = neighbourhoods.sort_by("node")
+    block = _block(own, positions.sort_by("node"))
+    generator = np.random.default_rng([step.seed % 2**64, step.number, own["block"][0].as_py()])
+    mean, resets = 0.0, 0
+    for sweep in range(step.sweeps):
+        found, again = _polished(step, block) if step.polish else _sprung(step, block, generator)
+        mean = found if sweep == 0 else mean
+        resets += again
+    count = len(block.rows)
+    first = np.arange(count) == 0
+    total = min(mean * len(block.delays), LARGEST_TOTAL_MS)
+    places = block.positions[block.rows]
+    return pa.table(
+        {
+            "node": own["node"],
+            "position": _lists(places),
+            "height_ms": block.heights[block.rows],
+            "error": block.errors[block.rows],
+            "total_ms": np.where(first, total, 0.0),
+            "resets": np.where(first, resets, 0),
+        }
+    )
+
+
+def _sprung(step: Step, block: _Block, generator: np.random.Generator) -> tuple[float, int]:
+    return update_nodes(
+        generator.permutation(len(block.rows)),
+        block.rows,
+        block.offsets,
+        block.neighbours,
+        block.delays,
+        block.positions,
+        block.heights,
+        block.errors,
+        step.height,
+        step.c_c,
+        step.c_e,
+        generator,
+    )
+
+
+def _polished(step: Step, block: _Block) -> tuple[float, int]:
+    mean = refine_nodes(
+        block.rows,
+        block.offsets,
+        block.neighbours,
+        block.delays,
+        block.positions,
+        block.heights,
+        step.height,
+        step.exact_ms,
+        step.closeness,
+        LEAST_HEIGHT_MS,
+    )
+    return mean, 0
+
+
+def _block(own: pa.Table, positions: pa.Table) -> _Block:
+    nodes = positions["node"].to_numpy()
+    others = own["others"].combine_chunks()
+    sizes = pc.list_value_length(others).to_numpy(zero_copy_only=False)
+    places = positions["position"].combine_chunks().flatten().to_numpy()
+    return _Block(
+        np.searchsorted(nodes, own["node"].to_numpy()).astype(np.int64),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.searchsorted(nodes, others.flatten().to_numpy()).astype(np.int64),
+        own["delays"].combine_chunks().flatten().to_numpy().copy(),
+        places.reshape(len(nodes), -1).copy(),
+        positions["height_ms"].to_numpy().copy(),
+        positions["error"].to_numpy().copy(),
+    )
+
+
+def _lists(places: FloatArray) -> pa.Array:
+    count, dimensions = places.shape
+    offsets = np.arange(0, (count + 1) * dimensions, dimensions, dtype=np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(np.ascontiguousarray(places).ravel()))
+
+
+SUMMAND_UNITS = 2**20
+"""Summands are rounded to such parts of a typical delay (of its square): their sums are exact."""
+
+
+def flattened(positions: DataFrame, now: int, wanted: int, typical_ms: float) -> DataFrame:
+    """Positions with fewer dimensions.
+
+    Args:
+        positions: with the column position.
+        now: how many dimensions there are.
+        wanted: how many there shall be.
+        typical_ms: what is a long way.
+    """
+    axes = [F.col("position")[axis] for axis in range(now)]
+    shares = [axis / F.lit(typical_ms) for axis in axes]
+    pairs = [(a, b) for a in range(now) for b in range(a, now)]
+    summands = [*shares, *(shares[a] * shares[b] for a, b in pairs)]
+    sums = positions.agg(F.count("*"), *(F.sum(F.round(each * SUMMAND_UNITS)) for each in summands)).first()
+    assert sums is not None
+    count = max(sums[0], 1)
+    means = np.array(sums[1 : 1 + now], dtype=np.float64) / SUMMAND_UNITS / count
+    products = np.zeros((now, now))
+    for (a, b), total in zip(pairs, sums[1 + now :], strict=True):
+        products[a, b] = products[b, a] = total / SUMMAND_UNITS / count
+    _, vectors = np.linalg.eigh(products - np.outer(means, means))
+    chosen = vectors[:, -wanted:]
+    centred = [axis - F.lit(float(mean * typical_ms)) for axis, mean in zip(axes, means, strict=True)]
+    return positions.withColumn("position", F.array(*(_along(centred, axis) for axis in chosen.T)))
+
+
+def _along(centred: list[Column], direction: np.ndarray) -> Column:
+    return reduce(
+        Column.__add__, (axis * F.lit(float(part)) for axis, part in zip(centred, direction, strict=True))
+    )
+
 
 POSITIONS = "node bigint, position array<double>, height_ms double, error double"
 MOVED = f"{POSITIONS}, total_ms double, resets bigint"
-UNITS = 2**10
+TOTAL_UNITS = 2**10
 """Totals are added up in whole parts of a ms: such sums don't depend on the order."""
 
 
@@ -94,7 +306,7 @@ def _round(
     rows = own.groupBy("block").cogroup(there.groupBy("block")).applyInArrow(moving, MOVED)
     stored = scratch.keep(f"positions-{step.number + 1}", rows)
     scratch.drop(f"positions-{step.number}")
-    units = F.sum(F.round(F.col("total_ms") * UNITS).cast("bigint"))
+    units = F.sum(F.round(F.col("total_ms") * TOTAL_UNITS).cast("bigint"))
     sums = stored.agg(units, F.sum("resets")).first()
     assert sums is not None
-    return stored.drop("total_ms", "resets"), sums[0] / UNITS / blocks.samples, int(sums[1])
+    return stored.drop("total_ms", "resets"), sums[0] / TOTAL_UNITS / blocks.samples, int(sums[1])

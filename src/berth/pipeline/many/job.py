@@ -10,14 +10,11 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.many.lock import QUEUE
+from berth.pipeline.many.plans import QUEUE, Stored
 from berth.pipeline.many.problems import Inputs, count_problems, read_problems
-from berth.pipeline.many.requests import requests_for
-from berth.pipeline.many.rounds import Queue, next_round
+from berth.pipeline.many.requests import Queue, next_round, requests_for
 from berth.pipeline.many.solver import Terms
-from berth.pipeline.many.stored import Stored
-from berth.pipeline.many.tally import Tally
-from berth.pipeline.many.transform import solve_many
+from berth.pipeline.many.transform import Tally, solve_many
 from berth.policies.variants import Variant
 
 REQUESTS_PER_CORE = 64

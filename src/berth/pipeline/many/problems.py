@@ -20,7 +20,6 @@ from pyspark.sql.types import BinaryType, MapType, StringType, StructField, Stru
 
 from berth.files import read_bytes
 from berth.model import BadInput
-from berth.pipeline.many.schema import PROBLEMS
 from berth.spark.failure import first_cause
 from berth.spark.paths import spark_path
 
@@ -30,6 +29,17 @@ PARQUET_SUFFIX = ".parquet"
 _GLOB_SIGNS = "*?["
 
 BATCH_ROWS, BATCH_BYTES = 256, 8 * 2**20
+
+PROBLEMS = StructType(
+    [
+        # the file; of a table's row, the table and the row's name
+        StructField("source", StringType(), nullable=False),
+        StructField("name", StringType()),
+        StructField("content", BinaryType()),
+        StructField("mistake", StringType()),  # why there is no content
+        StructField("digest", StringType(), nullable=False),
+    ]
+)
 
 _FILES = StructType([StructField("source", StringType(), nullable=False)])
 _READ = StructType(PROBLEMS.fields[:-1])

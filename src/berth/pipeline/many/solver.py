@@ -55,7 +55,7 @@ def answer(request: Row, variant: Row, terms: Terms) -> Row:
         )
         return solved(request, variant, terms, plan)
     except BaseException as error:  # a policy may even call exit(): it costs its row, nothing else
-        return failed(request, variant, terms, told(error), time.monotonic() - began)
+        return failed(request, variant, terms, error_text(error), time.monotonic() - began)
 
 
 def failed(request: Row, variant: Row, terms: Terms, error: str, seconds: float) -> Row:
@@ -106,8 +106,8 @@ def solved(request: Row, variant: Row, terms: Terms, plan: Plan) -> Row:
     return row | {metric.key: plan.metrics.get(metric.key) for metric in METRICS}
 
 
-def told(error: BaseException) -> str:
-    """An error in words."""
+def error_text(error: BaseException) -> str:
+    """An error in words: the lines of bad input, or its kind and message."""
     if isinstance(error, BadInput):
         return "\n".join(error.mistakes)
     return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -3,19 +3,80 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark import Accumulator, SparkContext
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from berth.pipeline.many.isolation import SolverProcess
-from berth.pipeline.many.schema import PLANS, REQUESTS
+from berth.pipeline.many.plans import PLANS
+from berth.pipeline.many.requests import REQUESTS
 from berth.pipeline.many.solver import Row, Terms
-from berth.pipeline.many.tally import Tally
+from berth.pipeline.storage import Batches
 
-Batches = Iterable[pa.RecordBatch]
+SETTINGS = {
+    # libraries below must not start threads of their own
+    "spark.executorEnv.OMP_NUM_THREADS": "1",
+    "spark.executorEnv.OPENBLAS_NUM_THREADS": "1",
+    "spark.executorEnv.MKL_NUM_THREADS": "1",
+    # problems may be large, and answers should flow
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+    # the driver has little to do: its second compiler would take more of a small machine than it gives back
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+"""Spark's settings for solving: the work is in Python, and a task is one processor's."""
+
+
+class Tally:
+    """How many variants are answered, with how many errors, and how long requests take.
+
+    Executors add to it, the driver reads it. The counts of a task arrive when it ends; those of one that
+    Spark had to run again count twice: this is for progress and for sizes of tasks, not for results.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        context = session.sparkContext
+        end_in_silence(context)
+        self._requests: Accumulator[int] = context.accumulator(0)
+        self._solved: Accumulator[int] = context.accumulator(0)
+        self._errors: Accumulator[int] = context.accumulator(0)
+        self._seconds: Accumulator[float] = context.accumulator(0.0)
+
+    def add(self, solved: int, errors: int) -> None:
+        """Count answers; on executors."""
+        self._solved.add(solved)
+        self._errors.add(errors)
+
+    def add_time(self, requests: int, seconds: float) -> None:
+        """Count what some requests took; on executors."""
+        self._requests.add(requests)
+        self._seconds.add(seconds)
+
+    @property
+    def solved(self) -> int:
+        """Variants answered, errors among them; on the driver, as the others."""
+        return self._solved.value
+
+    @property
+    def errors(self) -> int:
+        """Variants answered by an error."""
+        return self._errors.value
+
+    @property
+    def seconds_each(self) -> float:
+        """Seconds that a request takes; a second where that is not known."""
+        return self._seconds.value / self._requests.value if self._requests.value else 1.0
+
+
+def end_in_silence(context: SparkContext) -> None:
+    """On Ctrl-C the JVM ends before pyspark's counter does, which would print a traceback for that."""
+    server = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda request, address: None
+
 
 FLUSH_ROWS = 64
 

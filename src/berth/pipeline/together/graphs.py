@@ -1,21 +1,96 @@
-"""Reading operator graphs: every application of every problem is one; the nodes are those of one network."""
+"""Operator graphs: every application of every problem is one; the nodes are those of one network."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 from berth.files import document_from, read_bytes
 from berth.files.problem_file import network_from
 from berth.model import BadInput, Network
+from berth.pipeline.many.plans import PLANS
 from berth.pipeline.many.problems import Inputs, read_problems
-from berth.pipeline.together.schema import GRAPHS
+from berth.pipeline.storage import Batches, record_batches, rows_in
+
+_TEXT = StringType()
+_AMOUNTS = ArrayType(DoubleType(), containsNull=False)
+
+GRAPHS = StructType(
+    [
+        StructField("source", _TEXT, nullable=False),
+        StructField("application", _TEXT, nullable=False),
+        StructField("content", BinaryType()),  # a problem file of this application alone, without network
+        StructField("mistake", _TEXT),  # why there is no content
+    ]
+)
+
+CONTESTED = ArrayType(
+    StructType(
+        [
+            StructField("node", IntegerType(), nullable=False),
+            # so many nodes' worth of proposals were before this graph's
+            StructField("ahead", LongType(), nullable=False),
+        ]
+    )
+)
+
+FIXED = MapType(StringType(), IntegerType(), valueContainsNull=False)
+
+WAITING = StructType(
+    [
+        *GRAPHS.fields,
+        StructField("priority", LongType(), nullable=False),
+        StructField("fixed", FIXED),  # the operators that have their node
+        StructField("contested", CONTESTED),
+    ]
+)
+
+PLACED = StructType(
+    [
+        StructField("application", _TEXT),
+        StructField("round", IntegerType()),
+        *PLANS.fields,
+    ]
+)
+
+PART = StructType(
+    [
+        StructField("operator", _TEXT, nullable=False),
+        StructField("chosen", BooleanType(), nullable=False),  # it could go elsewhere, too
+        StructField("single", BooleanType(), nullable=False),  # all its instances are on this node
+        StructField("node", IntegerType(), nullable=False),
+        # what it takes there, and what was left there: a number for each column of room
+        StructField("amounts", _AMOUNTS, nullable=False),
+        StructField("room", _AMOUNTS, nullable=False),
+    ]
+)
+
+PROPOSALS = StructType(
+    [
+        *WAITING.fields,
+        StructField("row", PLANS),
+        StructField("parts", ArrayType(PART, containsNull=False)),  # null: there is no place for the graph
+        StructField("returned", ArrayType(PART, containsNull=False)),  # what such a graph had taken
+    ]
+)
+
 
 BATCH_ROWS = 500
 
@@ -40,16 +115,9 @@ def read_graphs(session: SparkSession, inputs: Inputs, partitions: int) -> DataF
     return problems.mapInArrow(_graphs_of, GRAPHS).repartition(partitions, "source", "application")
 
 
-def _graphs_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    schema = to_arrow_schema(GRAPHS)
-    rows: list[dict[str, Any]] = []
-    for problem in (row for batch in batches for row in batch.to_pylist()):
-        for row in _rows(problem):
-            rows.append(row)
-            if len(rows) >= BATCH_ROWS:
-                yield pa.RecordBatch.from_pylist(rows, schema)
-                rows = []
-    yield pa.RecordBatch.from_pylist(rows, schema)
+def _graphs_of(batches: Batches) -> Iterator[pa.RecordBatch]:
+    rows = (row for problem in rows_in(batches) for row in _rows(problem))
+    return record_batches(rows, GRAPHS, BATCH_ROWS)
 
 
 def _rows(problem: dict[str, Any]) -> Iterator[dict[str, Any]]:

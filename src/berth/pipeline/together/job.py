@@ -1,23 +1,25 @@
-"""From problems to a table of plans, for every way to place them."""
+"""From problems to a table of plans, for every method to place them; and one after the other, to compare."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import BadInput, Network
-from berth.pipeline.many.lock import PLANS_FOLDER, QUEUE
+from berth.pipeline.many.plans import PLANS_FOLDER, QUEUE
 from berth.pipeline.many.problems import Inputs
-from berth.pipeline.together.graphs import read_graphs
-from berth.pipeline.together.in_turn import usage_in_turn
-from berth.pipeline.together.rounds import Outcome, Round, place_together, with_priority
-from berth.pipeline.together.solving import POLICIES, Way
+from berth.pipeline.storage import Batches, Row, Scratch, record_batches, rows_in
+from berth.pipeline.together.graphs import PLACED, WAITING, read_graphs
+from berth.pipeline.together.rounds import FLUSH_ROWS, Outcome, Round, place_together, with_priority
+from berth.pipeline.together.solving import POLICIES, Method, SharedRoom, propose
+from berth.spark.paths import written_path
 
 Report = Callable[[str], None]
 
@@ -28,19 +30,19 @@ class Together:
 
     inputs: Inputs
     network: Network
-    ways: Sequence[Way]
+    methods: Sequence[Method]
     folder: Path
     in_turn: bool = False
     """Whether to place them one after the other, too, and compare."""
 
 
-def check_ways(ways: Sequence[Way]) -> None:
+def check_methods(methods: Sequence[Method]) -> None:
     """Refuse policies that don't heed what others have taken.
 
     Raises:
         BadInput: a line for each.
     """
-    wrong = dict.fromkeys(way.policy for way in ways if way.policy not in POLICIES)
+    wrong = dict.fromkeys(method.policy for method in methods if method.policy not in POLICIES)
     if wrong:
         raise BadInput(
             f"--policy {name}: --together needs a policy that heeds others: {' or '.join(POLICIES)}"
@@ -49,7 +51,7 @@ def check_ways(ways: Sequence[Way]) -> None:
 
 
 def run_together(session: SparkSession, job: Together, report: Report) -> list[dict[str, Any]]:
-    """Place all graphs in every way; the table is there when all are done. Returns a summary for each way.
+    """Place all graphs by every method; the table is there when all are done. Returns a summary of each.
 
     Raises:
         BadInput: there are plans in the folder already.
@@ -57,38 +59,36 @@ def run_together(session: SparkSession, job: Together, report: Report) -> list[d
     plans = job.folder.resolve() / PLANS_FOLDER
     if next(plans.glob("*.parquet"), None) is not None:
         raise BadInput([f"{plans}: there are plans already; take another folder"])
-    queue = job.folder.resolve() / QUEUE
+    queue = Scratch(job.folder.resolve() / QUEUE)
     partitions = 2 * session.sparkContext.defaultParallelism
-    graphs = read_graphs(session, job.inputs, partitions)
-    graphs.write.parquet(f"file:{queue / 'graphs'}")
-    graphs = session.read.schema(graphs.schema).parquet(f"file:{queue / 'graphs'}")
+    graphs = queue.keep("graphs", read_graphs(session, job.inputs, partitions))
     summaries = []
-    for way in job.ways:
-        outcome = place_together(graphs, job.network, way, job.folder, _told(way, report))
-        outcome.plans.write.mode("append").parquet(f"file:{queue / 'done'}")
-        summaries.append(_summary(way, outcome, session.read.parquet(f"file:{queue / 'done'}")))
+    for method in job.methods:
+        outcome = place_together(graphs, job.network, method, job.folder, _progress(method, report))
+        outcome.plans.write.mode("append").parquet(written_path(queue.folder / "done"))
+        summaries.append(_summary(method, outcome, queue.read(session, "done")))
         if job.in_turn:
-            report(f"{way.policy}: one after the other")
-            summaries[-1] |= _compared(summaries[-1], graphs, job.network, way)
+            report(f"{method.policy}: one after the other")
+            summaries[-1] |= _compared(summaries[-1], graphs, job.network, method)
     shutil.rmtree(plans, ignore_errors=True)
-    (queue / "done").rename(plans)
+    (queue.folder / "done").rename(plans)
     return summaries
 
 
-def _told(way: Way, report: Report) -> Callable[[Round], None]:
-    def told(done: Round) -> None:
+def _progress(method: Method, report: Report) -> Callable[[Round], None]:
+    def progress(done: Round) -> None:
         left = done.proposed - done.accepted - done.stuck
-        report(f"{way.policy}: round {done.number}, {done.accepted:,} placed, {left:,} try again")
+        report(f"{method.policy}: round {done.number}, {done.accepted:,} placed, {left:,} try again")
 
-    return told
+    return progress
 
 
-def _summary(way: Way, outcome: Outcome, plans: DataFrame) -> dict[str, Any]:
-    mine = plans.where((F.col("policy") == way.policy) & (F.col("seed") == way.seed))
+def _summary(method: Method, outcome: Outcome, plans: DataFrame) -> dict[str, Any]:
+    mine = plans.where((F.col("policy") == method.policy) & (F.col("seed") == method.seed))
     usage = mine.where("status = 'feasible'").agg(F.sum("network_usage_bytes")).first()
     return {
-        "policy": way.policy,
-        "seed": way.seed,
+        "policy": method.policy,
+        "seed": method.seed,
         "graphs": outcome.rounds[0].proposed if outcome.rounds else 0,
         "placed": sum(each.accepted for each in outcome.rounds),
         "without_place": sum(each.stuck for each in outcome.rounds),
@@ -98,11 +98,35 @@ def _summary(way: Way, outcome: Outcome, plans: DataFrame) -> dict[str, Any]:
     }
 
 
-def _compared(summary: dict[str, Any], graphs: DataFrame, network: Network, way: Way) -> dict[str, Any]:
-    placed, usage = usage_in_turn(with_priority(graphs, way.seed), network, way)
-    ratio = summary["network_usage_bytes"] / usage if usage else None
+def _compared(summary: dict[str, Any], graphs: DataFrame, network: Network, method: Method) -> dict[str, Any]:
+    """How many get a place one after the other, and the network usage of these against that of the rounds."""
+    placed = placed_in_turn(with_priority(graphs, method.seed), network, method).where("status = 'feasible'")
+    found = placed.agg(F.count("*").alias("plans"), F.sum("network_usage_bytes").alias("usage")).first()
+    assert found is not None
+    usage = found.usage or 0.0
     return {
-        "placed_in_turn": placed,
+        "placed_in_turn": found.plans,
         "network_usage_bytes_in_turn": usage,
-        "network_usage_against_in_turn": ratio,
+        "network_usage_against_in_turn": summary["network_usage_bytes"] / usage if usage else None,
     }
+
+
+def placed_in_turn(waiting: DataFrame, network: Network, method: Method) -> DataFrame:
+    """The same graphs one after the other, in the order of their priority: what rounds are compared with.
+
+    The columns of `PLACED`; all in one task, for each graph takes what those before have left.
+    """
+    shared = waiting.sparkSession.sparkContext.broadcast(network)
+
+    def placing(batches: Batches) -> Iterator[pa.RecordBatch]:
+        room = SharedRoom.of(shared.value, method.most)
+
+        def placed(row: Row) -> Row:
+            proposal = propose(row, shared.value, room, method)
+            room.take(proposal.parts or [])
+            return proposal.row | {"application": row["application"], "round": None}
+
+        return record_batches(map(placed, rows_in(batches)), PLACED, FLUSH_ROWS)
+
+    order = waiting.select(*WAITING.fieldNames()).repartition(1)
+    return order.sortWithinPartitions("priority", "source", "application").mapInArrow(placing, PLACED)

@@ -8,18 +8,119 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from pyspark import Broadcast
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Network
-from berth.pipeline.many.lock import QUEUE
-from berth.pipeline.together.acceptance import GRAPH, answers_of, kept_of, takes_of, verdicts_of
-from berth.pipeline.together.proposals import proposals_of
-from berth.pipeline.together.room import SharedRoom
-from berth.pipeline.together.schema import CONTESTED, FIXED, PLACED, WAITING
-from berth.pipeline.together.solving import Way
-from berth.spark.paths import spark_path
+from berth.pipeline.many.plans import QUEUE
+from berth.pipeline.storage import Batches, Row, Scratch, record_batches, rows_in
+from berth.pipeline.together.graphs import CONTESTED, FIXED, PLACED, PROPOSALS, WAITING
+from berth.pipeline.together.solving import Method, Part, SharedRoom, propose
+
+FLUSH_ROWS = 100
+"""Rows that a task hands over at once."""
+
+
+def proposals_of(
+    waiting: DataFrame, network: Broadcast[Network], room: Broadcast[SharedRoom], method: Method
+) -> DataFrame:
+    """What each of the graphs that wait would take; the columns of `PROPOSALS`."""
+
+    def answered(row: Row) -> Row:
+        proposal = propose(row, network.value, room.value, method)
+        parts = None if proposal.parts is None else _rows(proposal.parts, network.value, room.value)
+        returned = _rows(proposal.returned, network.value, room.value)
+        return row | {"row": proposal.row, "parts": parts, "returned": returned}
+
+    def proposing(batches: Batches) -> Iterator[pa.RecordBatch]:
+        return record_batches(map(answered, rows_in(batches)), PROPOSALS, FLUSH_ROWS)
+
+    return waiting.select(*WAITING.fieldNames()).mapInArrow(proposing, PROPOSALS)
+
+
+def _rows(parts: list[Part], network: Network, room: SharedRoom) -> list[Row]:
+    left = room.left(network, np.array([part.node for part in parts], dtype=np.intp))
+    return [
+        {
+            "operator": part.operator,
+            "chosen": part.chosen,
+            "single": part.single,
+            "node": part.node,
+            "amounts": part.amounts.tolist(),
+            "room": there,
+        }
+        for part, there in zip(parts, left.tolist(), strict=True)
+    ]
+
+
+ROUNDING = 1e-9
+"""Amounts are compared with this relative tolerance, as the judge does."""
+GRAPH = ("source", "application")
+
+
+def takes_of(proposals: DataFrame) -> DataFrame:
+    """A row for each operator and node of a proposal: what it takes there, and what is left there."""
+    return proposals.where(F.col("parts").isNotNull()).select(*GRAPH, "priority", F.inline("parts"))
+
+
+def answers_of(takes: DataFrame, columns: int) -> DataFrame:
+    """For each operator of each graph whether all its nodes accept it.
+
+    What has no choice comes first: others must not take its room. Then the graphs' priority decides.
+    """
+    order = Window.partitionBy("node").orderBy("chosen", "priority", *GRAPH, "operator")
+    before = order.rowsBetween(Window.unboundedPreceding, -1)
+    ahead = [F.coalesce(F.sum(F.col("amounts")[n]).over(before), F.lit(0.0)) for n in range(columns)]
+    counted = takes.select("*", *(column.alias(f"ahead_{n}") for n, column in enumerate(ahead)))
+    fits = F.forall(F.array(*(_fits(n) for n in range(columns))), lambda each: each)
+    rooms = F.greatest(F.lit(0.0), *(_rooms_ahead(n) for n in range(columns)))
+    judged = counted.select("*", fits.alias("fits"), F.ceil(rooms).alias("ahead"))
+    refusal = F.when(~F.col("fits"), F.struct("node", "ahead"))
+    return judged.groupBy(*GRAPH, "operator").agg(
+        F.bool_and("fits").alias("accepted"),
+        F.bool_and("chosen").alias("chosen"),
+        F.bool_and("single").alias("single"),
+        F.first("node").alias("node"),
+        F.collect_list(refusal).alias("contested"),
+    )
+
+
+def verdicts_of(answers: DataFrame) -> DataFrame:
+    """For each graph: whether it is `whole`, `homeless`, what is `fixed` now and what is `contested`.
+
+    An operator that is accepted stays where it is, whatever becomes of the others; but not in a graph with
+    something that has no choice and no room, and instances on several nodes only with all the rest.
+    """
+    whole = F.bool_and("accepted").alias("whole")
+    homeless = F.bool_or(~F.col("chosen") & ~F.col("accepted")).alias("homeless")
+    fixed = F.collect_list(F.when(F.col("accepted") & F.col("single"), F.struct("operator", "node")))
+    contested = F.sort_array(F.flatten(F.collect_list("contested"))).alias("contested")
+    return answers.groupBy(*GRAPH).agg(
+        whole, homeless, F.map_from_entries(F.sort_array(fixed)).alias("newly_fixed"), contested
+    )
+
+
+def kept_of(takes: DataFrame, answers: DataFrame, verdicts: DataFrame) -> DataFrame:
+    """The takes that hold from now on."""
+    graphs = verdicts.where("NOT homeless").select(*GRAPH, "whole")
+    stays = F.col("accepted") & (F.col("single") | F.col("whole"))
+    operators = answers.join(graphs, [*GRAPH]).where(stays).select(*GRAPH, "operator")
+    return takes.join(operators, [*GRAPH, "operator"], "left_semi")
+
+
+def _fits(number: int) -> Column:
+    needed = F.col(f"ahead_{number}") + F.col("amounts")[number]
+    return (F.col("amounts")[number] == 0.0) | (needed <= F.col("room")[number] * (1.0 + ROUNDING))
+
+
+def _rooms_ahead(number: int) -> Column:
+    """How often what is left of the node is wanted by those before, where this operator needs any of it."""
+    room = F.col("room")[number]
+    wanted = F.col(f"ahead_{number}") / room
+    return F.when((F.col("amounts")[number] > 0.0) & (room > 0.0), wanted).otherwise(0.0)
+
 
 GRAPHS_PER_PARTITION = 2_000
 """More in a partition would leave processors idle at the end of a round."""
@@ -49,7 +150,7 @@ class Outcome:
 def place_together(
     graphs: DataFrame,
     network: Network,
-    way: Way,
+    method: Method,
     folder: Path,
     report: Callable[[Round], None] = lambda done: None,
 ) -> Outcome:
@@ -58,21 +159,21 @@ def place_together(
     Args:
         graphs: the columns of `GRAPHS`.
         network: the nodes.
-        way: by which policy, with which seed; it also draws the order in which nodes prefer graphs.
+        method: by which policy, with which seed; it also draws the order in which nodes prefer graphs.
         folder: its part `.queue` is written to, and belongs to whoever calls.
         report: hears of every round.
     """
     session = graphs.sparkSession
-    queue = folder / QUEUE / f"{way.policy}-{way.seed}"
-    shutil.rmtree(queue, ignore_errors=True)
-    room = SharedRoom.of(network, way.most)
+    queue = Scratch(folder / QUEUE / f"{method.policy}-{method.seed}")
+    shutil.rmtree(queue.folder, ignore_errors=True)
+    room = SharedRoom.of(network, method.most)
     shared = session.sparkContext.broadcast(network)
-    waiting = _stored(session, with_priority(graphs, way.seed), queue / "waiting-0")
+    waiting = queue.keep("waiting-0", with_priority(graphs, method.seed))
     left = waiting.count()
     rounds: list[Round] = []
     try:
         while left:
-            done, room, waiting = _round(waiting, shared, room, way, queue, len(rounds))
+            done, room, waiting = _round(waiting, shared, room, method, queue, len(rounds))
             rounds.append(done)
             report(done)
             left -= done.accepted + done.stuck
@@ -88,30 +189,29 @@ def with_priority(graphs: DataFrame, seed: int) -> DataFrame:
     return graphs.withColumns({"priority": priority, **nothing})
 
 
-def _stored(session: SparkSession, rows: DataFrame, place: Path) -> DataFrame:
-    """Rows written and read again: what comes after doesn't compute them anew."""
-    rows.write.parquet(f"file:{place.resolve()}")
-    return session.read.schema(rows.schema).parquet(spark_path(str(place)))
-
-
 def _round(
-    waiting: DataFrame, network: Broadcast[Network], room: SharedRoom, way: Way, queue: Path, number: int
+    waiting: DataFrame,
+    network: Broadcast[Network],
+    room: SharedRoom,
+    method: Method,
+    queue: Scratch,
+    number: int,
 ) -> tuple[Round, SharedRoom, DataFrame]:
     session = waiting.sparkSession
     partitions = max(session.sparkContext.defaultParallelism, waiting.count() // GRAPHS_PER_PARTITION)
     there = session.sparkContext.broadcast(room)
-    proposing = proposals_of(waiting.repartition(partitions, "priority"), network, there, way)
-    proposals = _stored(session, proposing, queue / f"proposals-{number}")
+    proposing = proposals_of(waiting.repartition(partitions, "priority"), network, there, method)
+    proposals = queue.keep(f"proposals-{number}", proposing)
     there.unpersist()
     takes = takes_of(proposals)
-    answers = _stored(session, answers_of(takes, room.taken.shape[1]), queue / f"answers-{number}")
-    verdicts = _stored(session, verdicts_of(answers), queue / f"verdicts-{number}")
+    answers = queue.keep(f"answers-{number}", answers_of(takes, room.taken.shape[1]))
+    verdicts = queue.keep(f"verdicts-{number}", verdicts_of(answers))
     counts = proposals.agg(F.count("*"), F.count_if(F.col("parts").isNull())).first()
     assert counts is not None
     done = Round(number + 1, counts[0], verdicts.where("whole").count(), counts[1])
     kept = kept_of(takes, answers, verdicts).select("node", "amounts", F.lit(1.0).alias("sign"))
     returned = proposals.select(F.inline("returned")).select("node", "amounts", F.lit(-1.0).alias("sign"))
-    rest = _stored(session, _still_waiting(proposals, verdicts), queue / f"waiting-{number + 1}")
+    rest = queue.keep(f"waiting-{number + 1}", _still_waiting(proposals, verdicts))
     return done, _less(room, kept.unionByName(returned)), rest
 
 
@@ -135,23 +235,12 @@ def _less(room: SharedRoom, takes: DataFrame) -> SharedRoom:
     return SharedRoom(room.resources, taken, room.most)
 
 
-def _placed(session: SparkSession, queue: Path, rounds: int) -> DataFrame:
+def _placed(session: SparkSession, queue: Scratch, rounds: int) -> DataFrame:
     """The plans of all rounds: those that were accepted, and what is said of those without a place."""
-    parts = list(_parts(session, queue, rounds))
-    united = parts[0]
-    for part in parts[1:]:
-        united = united.unionByName(part)
-    return united
-
-
-def _parts(session: SparkSession, queue: Path, rounds: int) -> Iterator[DataFrame]:
-    empty = session.createDataFrame([], PLACED)
-    yield empty
+    placed = session.createDataFrame([], PLACED)
     for number in range(rounds):
-        proposals = session.read.parquet(spark_path(str(queue / f"proposals-{number}")))
-        verdicts = session.read.parquet(spark_path(str(queue / f"verdicts-{number}")))
-        refused = verdicts.where("NOT whole")
-        final = proposals.join(refused, [*GRAPH], "left_anti")
-        yield final.select("application", F.lit(number + 1).alias("round"), "row.*").select(
-            *PLACED.fieldNames()
-        )
+        refused = queue.read(session, f"verdicts-{number}").where("NOT whole")
+        final = queue.read(session, f"proposals-{number}").join(refused, [*GRAPH], "left_anti")
+        rows = final.select("application", F.lit(number + 1).alias("round"), "row.*")
+        placed = placed.unionByName(rows.select(*PLACED.fieldNames()))
+    return placed

@@ -2,7 +2,7 @@
 
 Three graphs: one queue, a chain of ten over links with bandwidth, and eight sources into parallel operators.
 Both simulators draw the same random numbers and see the same events. Times are CPU times of one core, so that
-others on the machine don't count; the compiled loops are loaded before the clock starts.
+others on the machine don't count.
 """
 
 import time

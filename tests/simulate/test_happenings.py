@@ -12,7 +12,7 @@ import berth
 from berth.model import Application, BadInput, Link, Network, Node, Operator, Plan, Problem, Stream
 from berth.simulate import Events, Failure, Measured, Migration, Options, RateChange, simulate
 from berth.simulate.flow import tuple_flow
-from berth.simulate.resolved import complete_situation
+from berth.simulate.run import complete_situation
 from tests.simulate.problems import chain, moved
 
 REGULAR: dict[str, Any] = {"arrivals": "regular", "service": "fixed"}
@@ -303,6 +303,13 @@ def test_reused_results_come_from_their_provider() -> None:
     alone = replace(plan, reuse={}, skipped=(), assignment=dict.fromkeys(problem.instances.names, "centre"))
     with pytest.raises(BadInput, match=r"migrations\[0\].plan: reuses or skips other operators"):
         simulate(problem, plan, events=Events(migrations=(Migration(1.0, alone),)))
+
+
+def test_too_many_tuples_inside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run stops where memory would run out, and says when: 50 a second more than are served."""
+    monkeypatch.setattr("berth.simulate.machine.MOST_INSIDE", 1000)
+    with pytest.raises(BadInput, match=r"more than 1,000 tuples are inside after (19|20)\b"):
+        simulate(*chain([20.0], 100.0), Options(duration_s=400.0, **REGULAR))
 
 
 def test_rates_that_never_end_are_refused() -> None:

@@ -2,8 +2,8 @@
 
 from berth.simulate.events import Events, Failure, Migration, RateChange
 from berth.simulate.options import Options
+from berth.simulate.results import Measured, Simulation
 from berth.simulate.run import Planner, simulate
-from berth.simulate.simulation import Measured, Simulation
 
 __all__ = [
     "Events",

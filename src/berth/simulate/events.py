@@ -6,8 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from berth.model import BadInput, Plan, Problem
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.model import BadInput, InstanceGraph, Plan, Problem
 from berth.model.suggest import did_you_mean
+from berth.simulate.options import Options
+
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,15 @@ class Migration:
 
     at_s: float
     plan: Plan
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A node that was down; None: to the end."""
+
+    node: str
+    begin_s: float
+    end_s: float | None
 
 
 @dataclass(frozen=True)
@@ -88,3 +103,55 @@ def _migrations(events: Events) -> Iterator[str]:
 def _time(path: str, value: float) -> Iterator[str]:
     if not 0 <= value < math.inf:
         yield f"{path}: {value:g} is not a number from 0 on"
+
+
+def changed_rates(factor: FloatArray, change: RateChange, graph: InstanceGraph) -> FloatArray:
+    """The factors of all instances after a change."""
+    if change.sources is None:
+        return np.full(len(factor), float(change.factor))
+    after = factor.copy()
+    for name in change.sources:
+        after[list(graph.operators[graph.operator_index[name]].instances)] = change.factor
+    return after
+
+
+def tuples_coming(
+    rate: FloatArray, changes: tuple[RateChange, ...], graph: InstanceGraph, duration: float
+) -> float:
+    """How many tuples are expected to come in, of sources with such rates."""
+    factor, last, total = np.ones(len(rate)), 0.0, 0.0
+    for change in sorted(changes, key=lambda each: each.at_s):
+        time = min(change.at_s, duration)
+        total += float((rate * factor).sum()) * (time - last)
+        factor, last = changed_rates(factor, change, graph), time
+    return total + float((rate * factor).sum()) * (duration - last)
+
+
+def outages(
+    problem: Problem, options: Options, events: Events, random: np.random.Generator
+) -> tuple[Outage, ...]:
+    """All outages that begin before the end, by time."""
+    found = [Outage(item.node, item.at_s, item.until_s) for item in events.failures]
+    if options.mean_repair_s is not None:
+        for node in problem.network.nodes:
+            if node.hosts and node.availability < 1:
+                found += _drawn(node.name, node.availability, options, options.mean_repair_s, random)
+    begun = [outage for outage in found if outage.begin_s < options.duration_s]
+    return tuple(sorted(begun, key=lambda outage: outage.begin_s))
+
+
+def _drawn(
+    node: str, availability: float, options: Options, repair: float, random: np.random.Generator
+) -> list[Outage]:
+    """Times up and down in turn, both exponential; a node without any availability never comes up."""
+    if availability == 0:
+        return [Outage(node, 0.0, None)]
+    found: list[Outage] = []
+    time = 0.0
+    while True:
+        time += random.exponential(repair * availability / (1.0 - availability))
+        if time >= options.duration_s:
+            return found
+        back = time + random.exponential(repair)
+        found.append(Outage(node, time, back))
+        time = back

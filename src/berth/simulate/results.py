@@ -1,4 +1,4 @@
-"""What a simulation tells."""
+"""What a simulation tells, at its end and to a planner while it runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from berth.model import Plan
 from berth.model.pair_fields import PairField
+from berth.simulate.events import Outage
 from berth.simulate.options import Options
 
 FloatArray = NDArray[np.float64]
@@ -25,15 +26,6 @@ class Move:
     before: str
     after: str
     pause_s: float
-
-
-@dataclass(frozen=True)
-class Outage:
-    """A node that was down; None: to the end."""
-
-    node: str
-    begin_s: float
-    end_s: float | None
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def pretending(run: Pretended) -> Iterator[None]:
     with (
         patch.object(watch, "cluster_access", lambda *_: nullcontext()),
         patch.object(watch, "_run_for", lambda *_: run),
-        patch("berth.cli.measuring.Measurer", Measuring),
+        patch("berth.runtime.control.measuring.Measurer", Measuring),
         patch("berth.runtime.control.loop.watch", at_its_pace),
     ):
         yield

@@ -129,10 +129,9 @@ def test_the_process_ends_with_its_parent(tmp_path: Path, solver: SolverProcess)
     parent = os.fork()
     if parent == 0:
         orphan = SolverProcess()
-        orphan._connection = orphan._start()
-        assert orphan._process is not None
-        told.write_text(str(orphan._process.pid))
-        orphan._connection.send(([request(3)], [(0, request(3)["variants"][0])], Terms(60.0)))
+        process = orphan.started()
+        told.write_text(str(process.pid))
+        process.connection.send(([request(3)], [(0, request(3)["variants"][0])], Terms(60.0)))
         time.sleep(60)
         os._exit(0)
     while not told.exists() or not told.read_text():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from berth.spark.failure import SparkFailed, last_words, line_of
+from berth.spark.failure import SparkFailed, line_of
 
 STAGE = (
     "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 failed 4 times, "
@@ -40,21 +40,6 @@ STAGE = (
 def test_the_line_that_says_most(text: str, line: str) -> None:
     # Spark starts the trace of a worker on a line of its own
     assert line_of(text.replace("PythonException: Traceback", "PythonException: \nTraceback")) == line
-
-
-def test_a_jvm_that_does_not_come_up(tmp_path: Path) -> None:
-    """Its first complaint, without the heading over it; else whatever it said last."""
-    log = tmp_path / "log"
-    log.write_text("Error occurred during initialization of VM\nCould not reserve enough space\n")
-    assert last_words(log) == "Could not reserve enough space"
-    log.write_text(
-        'Picked up X\nException in thread "main" org.apache.spark.SparkException: no yarn\n\tat a.b(C:1)\n'
-    )
-    assert last_words(log) == "no yarn"
-    log.write_text("one\ntwo\n\n")
-    assert last_words(log) == "two"
-    log.write_text("")
-    assert last_words(log) == ""
 
 
 def test_text() -> None:

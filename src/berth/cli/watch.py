@@ -39,11 +39,11 @@ from berth.cli.spark_options import Configuration, leaving_on_signals, spark_set
 from berth.cli.spark_progress import waiting
 
 if TYPE_CHECKING:
-    from berth.cli.measuring import Measurer
     from berth.model import Plan, Problem
     from berth.runtime.access import Access
     from berth.runtime.application import Application
     from berth.runtime.control.history import Event
+    from berth.runtime.control.measuring import Measurer
     from berth.runtime.control.terms import Terms
     from berth.runtime.control.wanted import Wanted
     from berth.runtime.measures import BatchMeasures
@@ -292,11 +292,11 @@ class _Watching:
 
     def until_over(self, running: Run, seconds: float | None) -> int:
         """Watch until it ends; the exit code."""
-        from berth.cli.measuring import Measurer
         from berth.cli.run_view import RunView
         from berth.cli.watch_view import ask_about
         from berth.runtime.control.history import History
         from berth.runtime.control.loop import watch as watch_run
+        from berth.runtime.control.measuring import Measurer
         from berth.runtime.failures import Misplaced
 
         view = RunView(self.tally, self._application.name)
@@ -380,9 +380,9 @@ def _measure_by(
     measurer: Measurer, running: Run, wanted: Wanted, folder: Path
 ) -> Callable[[Path, Problem, float], Problem]:
     """Measuring for the control loop: what was measured before stays where nothing new was."""
-    from berth.cli.measuring import with_slow_availability
     from berth.files import load
     from berth.files.document import write_text
+    from berth.runtime.control.measuring import with_slow_availability
     from berth.runtime.control.wanted import with_objective_of
 
     start = folder / "problem.json"

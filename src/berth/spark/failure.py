@@ -7,14 +7,11 @@ from pathlib import Path
 
 from py4j.protocol import Py4JJavaError
 
-# Spark's own classes say nothing; of others the package can go
-_CLASS = re.compile(r"^(?:org\.apache\.spark\.[\w$.]+: |(?:[\w$]+\.)+(?=[A-Z][\w$]*(?:: |$)))")
+from berth.processes.output import without_class
+
 _TASK = re.compile(r"^Job aborted due to stage failure: .*?most recent failure: Lost task .*?\): ")
 _STATE = re.compile(r"\s*SQLSTATE: \w{5}$")
 _WORKER = "Traceback (most recent call last):"
-_LOUD = re.compile(r"Exception|[Ee]rror\b|ERROR|[Cc]ould not|[Ii]nvalid|must be set")
-# frames of a stack trace, and a heading of the JVM over the line that matters
-_EMPTY = ("at ", "Error occurred during initialization")
 
 
 class SparkFailed(Exception):  # noqa: N818
@@ -52,14 +49,5 @@ def line_of(text: str) -> str:
         return below[0] if below else _WORKER
     causes = [line.strip().removeprefix("Caused by: ") for line in lines if "Caused by: " in line]
     line = causes[-1] if causes else next(iter(lines), "")
-    line = _TASK.sub("", _CLASS.sub("", line))
-    return _STATE.sub("", _CLASS.sub("", line))
-
-
-def last_words(log: Path) -> str:
-    """What a JVM that didn't come up said: its first complaint, else its last line, if any."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    complaints = [line for line in lines if _LOUD.search(line) and not line.startswith(_EMPTY)]
-    if not complaints:
-        return lines[-1] if lines else ""
-    return line_of(re.sub(r'^Exception in thread "[^"]*" ', "", complaints[0]))
+    line = _TASK.sub("", without_class(line))
+    return _STATE.sub("", without_class(line))

@@ -13,6 +13,8 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from berth.processes.system import children_of, signal_group
+
 END_SECONDS = 15.0
 
 
@@ -22,15 +24,15 @@ def start_jvm(settings: SparkConf, log: Path) -> JavaGateway:
     It leads a process group of its own, with the scripts that start it: a signal of the terminal reaches it
     only through us, and one signal of ours ends them all. Python workers end with it.
     """
-    before = _children()
+    before = set(children_of(os.getpid()))
     with log.open("ab") as file:
         try:
             return launch_gateway(  # type: ignore[no-untyped-call]
                 settings, {"stdout": file, "stderr": file, "process_group": 0}
             )
         except BaseException:
-            for child in _children() - before:
-                _signal_group(child, signal.SIGKILL)
+            for child in set(children_of(os.getpid())) - before:
+                signal_group(child, signal.SIGKILL)
                 os.waitpid(child, 0)
             raise
 
@@ -39,14 +41,14 @@ def end_jvm(process: subprocess.Popen[bytes], *, at_once: bool = False) -> None:
     """Make sure that the process is gone; at once means that it drops what it is doing."""
     try:
         if at_once:
-            _signal_group(process.pid, signal.SIGTERM)
+            signal_group(process.pid, signal.SIGTERM)
         if process.stdin is not None:
             # it reads its standard input for no other reason than to learn that we are gone
             process.stdin.close()
         process.wait(END_SECONDS)
     finally:
         # too slow, or a second Ctrl-C; and workers that it left behind
-        _signal_group(process.pid, signal.SIGKILL)
+        signal_group(process.pid, signal.SIGKILL)
         process.wait()
 
 
@@ -72,16 +74,3 @@ def forget_jvm(context: SparkContext | None) -> None:
     session_class._instantiatedSession = session_class._activeSession = None
     if gateway is not None:
         gateway.close()
-
-
-def _signal_group(leader: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(leader, number)
-    except ProcessLookupError:
-        return
-
-
-def _children() -> set[int]:
-    """The processes that this one has started, as the kernel lists them."""
-    lists = Path("/proc/self/task").glob("*/children")
-    return {int(child) for file in lists for child in file.read_text().split()}

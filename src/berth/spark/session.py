@@ -21,7 +21,8 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from berth.model import BadInput
-from berth.spark.failure import SparkFailed, first_cause, last_words
+from berth.processes import complaint_in
+from berth.spark.failure import SparkFailed, first_cause
 from berth.spark.java import check_java
 from berth.spark.jvm import end_jvm, forget_jvm, is_gone, start_jvm
 from berth.spark.master import check_master, local_threads
@@ -128,7 +129,7 @@ def _failing_in_one_line(log: Path | None, process: Popen[bytes] | None) -> Iter
 
 def _why_not_started(error: BaseException, gateway: JavaGateway | None, log: Path) -> str:
     if gateway is None or gateway.proc.poll() is not None:
-        return last_words(log) or str(error)
+        return complaint_in(log) or str(error)
     return first_cause(error)
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from berth.runtime.cluster.archive import archive_for
 from berth.runtime.cluster.daemons import Daemons, Spark
-from berth.runtime.cluster.last_words import last_words
 from berth.runtime.cluster.values import ClusterNode
 
 
@@ -94,47 +93,3 @@ def test_another_java_has_another_archive(daemons: Daemons) -> None:
         for home in ("/opt/spark", "/opt/x")
     }
     assert len(files) == 4
-
-
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ([], ""),
-        (["26/11/15 14:53:29 INFO Master: Started daemon"], "Started daemon"),
-        (
-            [
-                "26/11/15 14:53:29 INFO Master: fine",
-                "26/11/15 14:53:30 ERROR Inbox: Ignoring error",
-                "java.net.BindException: taken",
-                "\tat org.x(y)",
-            ],
-            "BindException: taken",
-        ),
-        (
-            ["26/11/15 14:53:30 ERROR Worker: All masters are unresponsive! Giving up."],
-            "All masters are unresponsive! Giving up.",
-        ),
-        (
-            ['Exception in thread "main" java.net.BindException: Failed to bind to /127.0.0.1:1', "\tat x"],
-            "BindException: Failed to bind to /127.0.0.1:1",
-        ),
-        (
-            ["Error: Could not create the Java Virtual Machine."] * 2,
-            "Error: Could not create the Java Virtual Machine.",
-        ),
-        (
-            ["26/11/15 14:53:29 INFO Worker: last", "26/11/15 14:53:30 ERROR Worker: RECEIVED SIGNAL TERM"],
-            "RECEIVED SIGNAL TERM",
-        ),
-    ],
-)
-def test_last_words(lines: list[str], words: str, tmp_path: Path) -> None:
-    """The first complaint, without who said it and when; else the last line."""
-    log = tmp_path / "log"
-    log.write_text("".join(line + "\n" for line in lines))
-    assert last_words(log) == words
-
-
-def test_no_words_at_all(tmp_path: Path) -> None:
-    """A log that isn't there says nothing."""
-    assert last_words(tmp_path / "log") == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from berth.runtime.cluster.processes import Birth, birth_of
+from berth.processes import ProcessIdentity, identity_of
 from berth.runtime.cluster.running import endings, forget_endings, running_clusters, stop_cluster
 from berth.runtime.cluster.state import (
     ENDED,
@@ -38,13 +38,13 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     process.wait()
 
 
-def us() -> Birth:
-    birth = birth_of(os.getpid())
-    assert birth is not None
-    return birth
+def us() -> ProcessIdentity:
+    identity = identity_of(os.getpid())
+    assert identity is not None
+    return identity
 
 
-def written(name: str = "small", keeper: Birth | None = None) -> State:
+def written(name: str = "small", keeper: ProcessIdentity | None = None) -> State:
     folder = clusters_folder() / name
     (folder / "logs").mkdir(parents=True)
     (folder / "logs" / "master.log").write_text("words\n")
@@ -98,7 +98,7 @@ def test_running_clusters(home: Path) -> None:
 
 def test_what_a_crash_left_is_cleared(sleeper: subprocess.Popen[bytes]) -> None:
     """The folder of a keeper that is gone goes, and so does the last of its processes."""
-    number_used_again = Birth(os.getpid(), us().started + "0")
+    number_used_again = ProcessIdentity(os.getpid(), us().started + "0")
     state = written(keeper=number_used_again)
     kept = written("other")
     assert running_clusters() == [kept.cluster]
@@ -108,7 +108,7 @@ def test_what_a_crash_left_is_cleared(sleeper: subprocess.Popen[bytes]) -> None:
 
 def test_a_cluster_of_another_machine_is_left_alone(sleeper: subprocess.Popen[bytes]) -> None:
     """A home that machines share: nobody here can tell whether its keeper lives."""
-    state = replace(written(keeper=Birth(1, "long ago")), host="elsewhere")
+    state = replace(written(keeper=ProcessIdentity(1, "long ago")), host="elsewhere")
     state.write()
     assert running_clusters() == []
     assert stop_cluster(state.cluster) is None
@@ -118,7 +118,7 @@ def test_a_cluster_of_another_machine_is_left_alone(sleeper: subprocess.Popen[by
 
 def test_stopping_what_has_ended() -> None:
     """It is stopped already; its folder goes."""
-    state = written(keeper=Birth(os.getpid(), "long ago"))
+    state = written(keeper=ProcessIdentity(os.getpid(), "long ago"))
     assert stop_cluster(state.cluster) is None
     assert not state.cluster.folder.exists()
     assert stop_cluster(state.cluster) is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,7 +12,7 @@ import pandas as pd
 
 from berth.experiments.experiment import Setting
 from berth.experiments.framework.outcome import Judged, judged
-from berth.pipeline.many.isolation import die_with
+from berth.processes import begin_forked
 from berth.spark.machine import processors
 
 
@@ -36,16 +35,9 @@ def all_judged(
     with (
         warnings.catch_warnings(),
         ProcessPoolExecutor(
-            workers, multiprocessing.get_context("fork"), initializer=_begin, initargs=(os.getpid(),)
+            workers, multiprocessing.get_context("fork"), initializer=begin_forked, initargs=(os.getpid(),)
         ) as pool,
     ):
         # the threads that this process has hold no lock that drawing needs
         warnings.simplefilter("ignore", DeprecationWarning)
         yield from pool.map(judged, modules, settings, tables)
-
-
-def _begin(parent: int) -> None:
-    # Ctrl-C is the parent's business
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    die_with(parent)

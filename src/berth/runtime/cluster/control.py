@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from berth.runtime.cluster.leash import Leash
+from berth.processes import Channel
 
 SOCKET = "control"
 REQUEST_SECONDS = 2.0
@@ -35,9 +35,9 @@ def ask_keeper(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
         connection.settimeout(ANSWER_SECONDS)
         with _short(folder) as path:
             connection.connect(path)
-        line = Leash(connection)
-        line.send(request)
-        answer = line.receive(ANSWER_SECONDS)
+        channel = Channel(connection)
+        channel.send(request)
+        answer = channel.receive(ANSWER_SECONDS)
     if answer is None:
         raise ConnectionResetError("the keeper hung up")
     return answer

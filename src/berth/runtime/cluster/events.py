@@ -1,4 +1,4 @@
-"""What a keeper waits for: signals, the other end of its leash, and requests."""
+"""What a keeper waits for: signals, the other end of its channel, and requests."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import signal
 import socket
 from types import FrameType
 
-from berth.runtime.cluster.leash import Leash
-
-ENDING = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+from berth.processes import ENDING, Channel
 
 
 class Events:
@@ -26,15 +24,15 @@ class Events:
             signal.signal(number, _note)
         self._selector.register(self._signals, selectors.EVENT_READ)
 
-    def add(self, source: socket.socket | Leash) -> None:
+    def add(self, source: socket.socket | Channel) -> None:
         """Wait for this, too."""
         self._selector.register(source, selectors.EVENT_READ)
 
-    def drop(self, source: socket.socket | Leash) -> None:
+    def drop(self, source: socket.socket | Channel) -> None:
         """Don't wait for this any more."""
         self._selector.unregister(source)
 
-    def wait(self, seconds: float | None) -> tuple[set[int], list[socket.socket | Leash]]:
+    def wait(self, seconds: float | None) -> tuple[set[int], list[socket.socket | Channel]]:
         """Wait until something happens, or for so long: the signals that came, and what can be read."""
         ready = [key.fileobj for key, _ in self._selector.select(seconds)]
         numbers: set[int] = set()

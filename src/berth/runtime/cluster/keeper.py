@@ -1,7 +1,7 @@
 """The keeper of a cluster: starts the master and the workers, looks after them, and ends them all.
 
 A process of its own, `python -m berth.runtime.cluster.keeper FOLDER DESCRIPTOR`. What is wanted comes over
-the leash. As long as the keeper is not told to stay, it ends everything when the leash is let go.
+the channel. As long as the keeper is not told to stay, it ends everything when the channel is let go.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from berth.processes import (
+    ENDING,
+    Channel,
+    ChildProcess,
+    ProcessIdentity,
+    complaint_in,
+    identity_of,
+    run_guarded,
+)
+from berth.processes.system import descendants_of, signal_all, with_variable
 from berth.runtime.cluster.control import REQUEST_SECONDS, listen
 from berth.runtime.cluster.daemons import Daemon, Daemons
-from berth.runtime.cluster.events import ENDING, Events
-from berth.runtime.cluster.guard import guarded
-from berth.runtime.cluster.last_words import last_words
-from berth.runtime.cluster.leash import Leash
+from berth.runtime.cluster.events import Events
 from berth.runtime.cluster.page import ask_master
-from berth.runtime.cluster.processes import (
-    Birth,
-    birth_of,
-    descendants_of,
-    die_with_parent,
-    marked,
-    signal_all,
-)
 from berth.runtime.cluster.specification import Specification, specification_from
-from berth.runtime.cluster.state import ENDED, State, read_state, with_worker
+from berth.runtime.cluster.state import ENDED, State, keep_logs, read_state, remove, with_worker
 
 MASTER = ""
 """The master among the processes, which have the names of nodes otherwise; no node is called so."""
@@ -44,7 +43,7 @@ ARCHIVE_SECONDS = 15.0
 
 
 class ToldToEnd(Exception):  # noqa: N818
-    """By a signal, or because the other end of the leash is gone."""
+    """By a signal, or because the other end of the channel is gone."""
 
 
 class Failed(Exception):  # noqa: N818
@@ -54,16 +53,16 @@ class Failed(Exception):  # noqa: N818
 class Keeper:
     """The processes of one cluster and what becomes of them."""
 
-    def __init__(self, folder: Path, leash: Leash, wanted: Specification, state: State) -> None:
+    def __init__(self, folder: Path, channel: Channel, wanted: Specification, state: State) -> None:
         self._folder = folder
-        self._leash: Leash | None = leash
+        self._channel: Channel | None = channel
         self._wanted = wanted
         self._state = state
         self._nodes = {node.name: node for node in wanted.nodes}
         self._daemons = Daemons(wanted.spark, folder, wanted.port, wanted.ui_port)
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, ChildProcess] = {}
         self._events = Events()
-        self._events.add(leash)
+        self._events.add(channel)
         self._requests: socket.socket | None = None
         self._has_lost_workers = False
         self._reported = ""
@@ -106,8 +105,8 @@ class Keeper:
         self._requests = listen(self._folder)
         self._events.add(self._requests)
         self._change(replace(self._state, ready=True))
-        if self._leash is not None:
-            self._leash.send({"ready": True})
+        if self._channel is not None:
+            self._channel.send({"ready": True})
 
     def _await_workers(self, deadline: float) -> None:
         """Wait until the master knows all workers."""
@@ -139,50 +138,42 @@ class Keeper:
             self._archiving = self._processes[node].pid
 
     def _spawn(self, name: str, daemon: Daemon) -> None:
-        with daemon.log.open("ab") as log:
-            try:
-                process = subprocess.Popen(
-                    daemon.command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env=daemon.environment,
-                    # there is no other thread here; and nobody else can tell the kernel
-                    preexec_fn=partial(die_with_parent, os.getpid()),
-                )
-            except (OSError, subprocess.SubprocessError) as error:
-                raise Failed(f"{daemon.command[0]} doesn't run: {error}") from error
+        try:
+            process = ChildProcess(daemon.command, log=daemon.log, environment=daemon.environment)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise Failed(f"{daemon.command[0]} doesn't run: {error}") from error
         self._processes[name] = process
-        birth = birth_of(process.pid)
-        self._change(
-            replace(self._state, master=birth) if name == MASTER else with_worker(self._state, name, birth)
-        )
+        identity = identity_of(process.pid)
+        if name == MASTER:
+            self._change(replace(self._state, master=identity))
+        else:
+            self._change(with_worker(self._state, name, identity))
 
     def _wait(self, seconds: float | None) -> None:
         """Wait until something happens, or for so many seconds, and deal with it.
 
         Raises:
-            ToldToEnd: by a signal, or nobody holds the leash any more.
+            ToldToEnd: by a signal, or nobody holds the channel any more.
             Failed: the master is gone.
         """
         numbers, ready = self._events.wait(seconds)
         if numbers & ENDING:
             raise ToldToEnd
-        if self._leash in ready:
-            self._listen_to_the_leash()
+        if self._channel in ready:
+            self._listen_to_starter()
         self._collect()
         if self._requests in ready:
             self._answer()
 
-    def _listen_to_the_leash(self) -> None:
-        assert self._leash is not None
-        message = self._leash.receive(REQUEST_SECONDS)
+    def _listen_to_starter(self) -> None:
+        assert self._channel is not None
+        message = self._channel.receive(REQUEST_SECONDS)
         if message is None:
             raise ToldToEnd
         if message.get("do") == "stay":
-            self._events.drop(self._leash)
-            self._leash.close()
-            self._leash = None
+            self._events.drop(self._channel)
+            self._channel.close()
+            self._channel = None
 
     def _collect(self) -> None:
         """Take note of every process that has ended."""
@@ -197,7 +188,10 @@ class Keeper:
                 if child.si_pid == self._archiving:
                     self._archiving = None
                 name = names[child.si_pid]
-                code = self._processes.pop(name).wait()
+                process = self._processes.pop(name)
+                process.wait(None)
+                code = process.exit_code
+                assert code is not None
                 if name == MASTER:
                     raise Failed(self._why_master_ended(code))
                 self._lose(name, code)
@@ -216,7 +210,7 @@ class Keeper:
         self._change(with_worker(self._state, node, None))
 
     def _kill_orphans_of(self, node: str) -> None:
-        ours = set(marked("BERTH_NODE", node)) & set(descendants_of(os.getpid()))
+        ours = set(with_variable("BERTH_NODE", node)) & set(descendants_of(os.getpid()))
         signal_all(sorted(ours - self._pids()), signal.SIGKILL)
 
     def _pids(self) -> set[int]:
@@ -227,13 +221,13 @@ class Keeper:
         assert self._requests is not None
         connection, _ = self._requests.accept()
         with connection:
-            line = Leash(connection)
+            asking = Channel(connection)
             try:
-                request = line.receive(REQUEST_SECONDS)
+                request = asking.receive(REQUEST_SECONDS)
             except (TimeoutError, ValueError):
                 return
             if request is not None and request.get("do") == "revive":
-                line.send(self._revive(request.get("node", "")))
+                asking.send(self._revive(request.get("node", "")))
 
     def _revive(self, node: str) -> dict[str, str]:
         if node not in self._nodes:
@@ -241,7 +235,7 @@ class Keeper:
         hanging = self._processes.pop(node, None)
         if hanging is not None:
             hanging.kill()
-            hanging.wait()
+            hanging.wait(None)
             self._kill_orphans_of(node)
         try:
             self._spawn_worker(node)
@@ -263,19 +257,19 @@ class Keeper:
                     self._daemons.archive.take(self._daemons.archive_aside)
 
     def _report(self, text: str) -> None:
-        if self._leash is not None and text != self._reported:
+        if self._channel is not None and text != self._reported:
             self._reported = text
-            self._leash.send({"step": text})
+            self._channel.send({"step": text})
 
     def _tell_why(self, failure: str) -> None:
         """To the one who is waiting for the start; else to whoever looks later."""
-        if self._leash is None or self._state.ready or not self._leash.send({"error": failure}):
+        if self._channel is None or self._state.ready or not self._channel.send({"error": failure}):
             (self._folder / ENDED).write_text(failure + "\n")
 
     def _told(self, text: str, name: str) -> str:
         """What has happened, with the last words of the process that it happened to."""
         log = self._daemons.log(self._wanted.resources.get(name, "master"))
-        words = last_words(log)
+        words = complaint_in(log)
         return f"{text}: {words} (its log: {log})" if words else f"{text} (its log: {log})"
 
     def _change(self, state: State) -> None:
@@ -283,13 +277,13 @@ class Keeper:
         state.write()
 
 
-def keep(folder: Path, leash: Leash) -> int:
+def keep(folder: Path, channel: Channel) -> int:
     """Be the keeper: wait for what is wanted, and run it."""
-    wanted = leash.receive()
+    wanted = channel.receive()
     state = read_state(folder)
     if wanted is None or state is None:
         return 0
-    return Keeper(folder, leash, specification_from(wanted), state).run()
+    return Keeper(folder, channel, specification_from(wanted), state).run()
 
 
 def main() -> None:
@@ -297,14 +291,24 @@ def main() -> None:
     folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
     if os.fork():
         os._exit(0)
-    leash = Leash(socket.socket(fileno=descriptor))
-    leash.send(_introduction(birth_of(os.getpid())))
-    guarded(folder, leash, keep)
+    channel = Channel(socket.socket(fileno=descriptor))
+    channel.send(_introduction(identity_of(os.getpid())))
+    run_guarded(partial(keep, folder, channel), in_guard=channel.drop, clean_up=partial(_clear, folder))
 
 
-def _introduction(birth: Birth | None) -> dict[str, object]:
-    assert birth is not None
-    return {"pid": birth.pid, "started": birth.started}
+def _introduction(identity: ProcessIdentity | None) -> dict[str, object]:
+    assert identity is not None
+    return {"pid": identity.pid, "started": identity.started}
+
+
+def _clear(folder: Path, code: int) -> None:
+    """Remove what a cluster has left on disk; after a failure its logs stay."""
+    if code < 0:
+        (folder / ENDED).write_text(f"its keeper was killed by signal {-code}\n")
+    if code == 0:
+        remove(folder)
+    else:
+        keep_logs(folder)
 
 
 if __name__ == "__main__":

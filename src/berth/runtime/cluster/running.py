@@ -10,8 +10,8 @@ from pathlib import Path
 
 from berth.model import BadInput, Problem
 from berth.model.suggest import did_you_mean
+from berth.processes import complaint_in
 from berth.runtime.cluster.control import ask_keeper
-from berth.runtime.cluster.last_words import last_words
 from berth.runtime.cluster.page import MasterPage, ask_master
 from berth.runtime.cluster.sizes import cluster_nodes
 from berth.runtime.cluster.state import (
@@ -157,5 +157,5 @@ def revive(cluster: Cluster, node: str) -> None:
         ended = state is None or node not in state.workers
         if ended or time.monotonic() > deadline:
             log = cluster.folder / "logs" / f"{resource_name(node)}.log"
-            raise BadInput([f"the worker of node {node} doesn't start: {last_words(log)} (its log: {log})"])
+            raise BadInput([f"the worker of node {node} doesn't start: {complaint_in(log)} (its log: {log})"])
         time.sleep(LOOK_SECONDS)

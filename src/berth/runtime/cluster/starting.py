@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from berth.model import BadInput, Problem
+from berth.processes import Channel, ProcessIdentity, complaint_in, new_channel
 from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark
-from berth.runtime.cluster.last_words import last_words
-from berth.runtime.cluster.leash import Leash, leashes
-from berth.runtime.cluster.processes import Birth
 from berth.runtime.cluster.sizes import check_memory, cluster_nodes
 from berth.runtime.cluster.specification import Specification
 from berth.runtime.cluster.state import (
@@ -63,12 +61,12 @@ def start_cluster(
     """
     held = _start(problem, name or safe_name(problem.name), port, report, temporary=False)
     try:
-        if not held.leash.send({"do": "stay"}):
+        if not held.channel.send({"do": "stay"}):
             raise BadInput([_ended(held.cluster.folder)])
     except BaseException:
         held.end()
         raise
-    held.leash.close()
+    held.channel.close()
     return held.cluster
 
 
@@ -89,15 +87,15 @@ def temporary_cluster(problem: Problem, report: Report = no_report) -> Iterator[
 
 @dataclass(frozen=True)
 class _Held:
-    """A cluster that ends when the leash is let go."""
+    """A cluster that ends when its channel is closed."""
 
     cluster: Cluster
-    keeper: Birth
-    leash: Leash
+    keeper: ProcessIdentity
+    channel: Channel
 
     def end(self) -> None:
-        """Let go, and wait until all is gone."""
-        self.leash.close()
+        """Close the channel, and wait until all is gone."""
+        self.channel.close()
         self.keeper.wait_gone(END_SECONDS)
 
 
@@ -143,17 +141,17 @@ def _claim(wanted: Specification) -> _Held:
         cluster = Cluster(
             wanted.name, daemons.master_url, daemons.ui_url, folder, wanted.nodes, wanted.temporary
         )
-        leash, theirs = leashes()
+        channel, theirs = new_channel()
         try:
-            keeper = _start_keeper(folder, wanted.token, leash, theirs)
+            keeper = _start_keeper(folder, wanted.token, channel, theirs)
             State(cluster, keeper, wanted.token).write()
         except BaseException:
-            leash.close()
+            channel.close()
             raise
-    return _Held(cluster, keeper, leash)
+    return _Held(cluster, keeper, channel)
 
 
-def _start_keeper(folder: Path, token: str, leash: Leash, theirs: socket.socket) -> Birth:
+def _start_keeper(folder: Path, token: str, channel: Channel, theirs: socket.socket) -> ProcessIdentity:
     """Start a keeper that waits to be told what is wanted."""
     with theirs, (folder / "logs" / "keeper.log").open("ab") as log:
         # it forks the keeper and is gone: nobody has to collect it later
@@ -168,10 +166,10 @@ def _start_keeper(folder: Path, token: str, leash: Leash, theirs: socket.socket)
             start_new_session=True,
             check=False,
         )
-    introduction = leash.receive(START_SECONDS)
+    introduction = channel.receive(START_SECONDS)
     if introduction is None:
         raise BadInput([_ended(folder)])
-    return Birth(**introduction)
+    return ProcessIdentity(**introduction)
 
 
 def _environment(token: str) -> dict[str, str]:
@@ -185,10 +183,10 @@ def _environment(token: str) -> dict[str, str]:
 
 
 def _await_ready(held: _Held, wanted: Specification, report: Report) -> None:
-    held.leash.send(wanted.message())
+    held.channel.send(wanted.message())
     message: dict[str, Any] | None = {}
     while message is not None and "ready" not in message:
-        message = held.leash.receive(wanted.seconds + START_SECONDS)
+        message = held.channel.receive(wanted.seconds + START_SECONDS)
         if message is not None and "step" in message:
             report(message["step"])
         if message is not None and "error" in message:
@@ -259,5 +257,5 @@ def _taken(state: State) -> str:
 
 def _ended(folder: Path) -> str:
     log = folder / "logs" / "keeper.log"
-    words = last_words(log)
+    words = complaint_in(log)
     return f"the cluster's keeper ended{': ' if words else ''}{words} (its log: {log})"

@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from berth.runtime.cluster.processes import Birth, marked, signal_all
+from berth.processes import ProcessIdentity
+from berth.processes.system import signal_all, with_variable
 from berth.runtime.cluster.values import Cluster, ClusterNode
 
 HOME_VARIABLE = "BERTH_HOME"
@@ -41,12 +42,12 @@ class State:
     """A cluster as its file has it."""
 
     cluster: Cluster
-    keeper: Birth
+    keeper: ProcessIdentity
     token: str
     ready: bool = False
     host: str = field(default_factory=socket.gethostname)
-    master: Birth | None = None
-    workers: dict[str, Birth] = field(default_factory=dict)
+    master: ProcessIdentity | None = None
+    workers: dict[str, ProcessIdentity] = field(default_factory=dict)
     """The process of every node's worker; a node whose worker has died is left out."""
 
     def write(self) -> None:
@@ -128,7 +129,7 @@ def clear(folder: Path, state: State | None) -> None:
     """Remove a folder of a cluster that has ended, and end the last of its processes."""
     if state is not None:
         deadline = time.monotonic() + _CLEAR_SECONDS
-        while (left := marked(TOKEN_VARIABLE, state.token)) and time.monotonic() < deadline:
+        while (left := with_variable(TOKEN_VARIABLE, state.token)) and time.monotonic() < deadline:
             signal_all(left, signal.SIGKILL)
             time.sleep(0.02)
     remove(folder)
@@ -156,10 +157,10 @@ def keep_logs(folder: Path) -> None:
     (folder / STATE).unlink(missing_ok=True)
 
 
-def with_worker(state: State, node: str, birth: Birth | None) -> State:
+def with_worker(state: State, node: str, identity: ProcessIdentity | None) -> State:
     """The state with another process as a node's worker, or with none."""
     workers = {name: worker for name, worker in state.workers.items() if name != node}
-    return replace(state, workers=workers if birth is None else workers | {node: birth})
+    return replace(state, workers=workers if identity is None else workers | {node: identity})
 
 
 def _folders() -> list[Path]:
@@ -176,10 +177,10 @@ def _state_from(document: dict[str, Any], folder: Path) -> State:
     cluster = Cluster(**described | {"nodes": nodes, "folder": folder})
     return State(
         cluster=cluster,
-        keeper=Birth(**document["keeper"]),
+        keeper=ProcessIdentity(**document["keeper"]),
         token=document["token"],
         ready=document["ready"],
         host=document["host"],
-        master=Birth(**document["master"]) if document["master"] else None,
-        workers={node: Birth(**birth) for node, birth in document["workers"].items()},
+        master=ProcessIdentity(**document["master"]) if document["master"] else None,
+        workers={node: ProcessIdentity(**identity) for node, identity in document["workers"].items()},
     )

@@ -2,31 +2,28 @@
 
 A process has one Spark session, and that of a running application talks to its cluster. So measuring has a
 process with a small local session, which stays for the next look: starting Spark takes longer than ingesting
-some minutes of telemetry. The process ends with the one that started it, whatever happens to that one.
+some minutes of telemetry.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import json
 import math
 import os
 import queue
-import select
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from berth.model import BadInput, Problem
+from berth.processes import Channel, ChildProcess, Limits, begin_child
+from berth.processes.channel import Message
 
 if TYPE_CHECKING:
     from berth.spark import SparkSession
@@ -45,7 +42,6 @@ SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
-_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 
 
 class MeasuringFailed(Exception):  # noqa: N818
@@ -63,11 +59,11 @@ class Measurer:
     def __init__(self, folder: Path) -> None:
         """A measurer that keeps its files in a folder."""
         self._folder = folder.resolve()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: ChildProcess | None = None
         self._closed = False
 
     def __enter__(self) -> Measurer:
-        # it dies with the thread that starts it, so that had better be one that stays
+        # the process dies with the thread that starts it, so that had better be one that stays
         self._start()
         return self
 
@@ -83,10 +79,8 @@ class Measurer:
 
     def warm_up(self) -> None:
         """Let the process start Spark already; nobody waits for it."""
-        if self._process is not None and self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.write(json.dumps(None) + "\n")
-                self._process.stdin.flush()
+        if self._process is not None and self._process.channel is not None:
+            self._process.channel.send({"do": "warm up"})
 
     def await_ready(self) -> None:
         """Wait until Spark is there; what is measured next should be as new as it can be.
@@ -94,9 +88,7 @@ class Measurer:
         Raises:
             MeasuringFailed: it doesn't start.
         """
-        answer = self._ask({"ready": True})
-        if "error" in answer:
-            raise MeasuringFailed(answer["error"])
+        self._ask({"do": "get ready"})
 
     def measure(self, telemetry: Path, problem: Path, seconds: float | None = None) -> Path:
         """Measure, and give the path of the updated problem.
@@ -113,9 +105,9 @@ class Measurer:
         if not stage(telemetry, staged, seconds):
             raise MeasuringFailed(f"no telemetry of the last {seconds:.0f} s" if seconds else "no telemetry")
         target = self._folder / "measured"
-        answer = self._ask({"telemetry": str(staged), "problem": str(problem), "out": str(target)})
-        if "error" in answer:
-            raise MeasuringFailed(answer["error"])
+        answer = self._ask(
+            {"do": "measure", "telemetry": str(staged), "problem": str(problem), "out": str(target)}
+        )
         return Path(answer["problem"])
 
     def close(self) -> None:
@@ -123,36 +115,17 @@ class Measurer:
         self._closed = True
         self._end()
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-        process.terminate()
-        try:
-            process.wait(END_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
-
     def _start(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-P", "-m", "berth.cli.measuring", str(os.getpid())]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            # Ctrl-C is for the one who started us
-            process_group=0,
-        )
+        limits = Limits(grace_seconds=END_SECONDS)
+        self._process = ChildProcess.running(__name__, limits=limits, channel=True)
 
-    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def _ask(self, request: Message) -> Message:
         answered = None if self._process is None else self._answer(self._process, request)
         if answered is None and not self._closed:
             # it died since the last time; a new one gets one chance
@@ -162,24 +135,20 @@ class Measurer:
             answered = self._answer(self._process, request)
         if answered is None:
             raise MeasuringFailed("the process that measures is gone")
+        if "error" in answered:
+            raise MeasuringFailed(answered["error"])
         return answered
 
-    def _answer(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any] | None:
+    def _answer(self, process: ChildProcess, request: Message) -> Message | None:
         """The answer; None: nobody is there to give one."""
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            ready, _, _ = select.select([process.stdout], [], [], PATIENCE_SECONDS)
-            if not ready:
-                process.kill()
-                raise MeasuringFailed(f"not done within {PATIENCE_SECONDS:.0f} s")
-            line = process.stdout.readline()
-        except (OSError, ValueError):
+        assert process.channel is not None
+        if not process.channel.send(request):
             return None
-        answer: dict[str, Any] | None = json.loads(line) if line else None
-        return answer
+        try:
+            return process.channel.receive(PATIENCE_SECONDS)
+        except TimeoutError:
+            process.kill()
+            raise MeasuringFailed(f"not done within {PATIENCE_SECONDS:.0f} s") from None
 
 
 def stage(telemetry: Path, target: Path, seconds: float | None) -> int:
@@ -224,27 +193,24 @@ def with_slow_availability(before: Problem, measured: Problem, seconds: float) -
 
 
 def main() -> None:
-    """Answer requests, a line each, until the other side is gone."""
-    _die_with(int(sys.argv[1]))
+    """Answer requests until the other side is gone."""
+    channel = begin_child()
+    assert channel is not None
     signal.signal(signal.SIGTERM, _leave)
-    # nobody but us may write where the answers go
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
     with contextlib.ExitStack() as until_the_end:
         session: SparkSession | None = None
-        for request in _requests():
+        for request in _requests(channel):
             whole = True
             try:
                 session = session or _session(until_the_end)
-                answer = _ingested(session, request) if request and "telemetry" in request else {}
+                answer = _ingested(session, request) if request["do"] == "measure" else {}
             except BadInput as error:
                 answer = {"error": "; ".join(error.mistakes)}
             except Exception as error:
                 # Java may be gone, or short of memory: the next request gets a new process
                 answer, whole = {"error": _reason(error)}, False
-            if request:
-                answers.write(json.dumps(answer) + "\n")
-                answers.flush()
+            if request["do"] != "warm up":
+                channel.send(answer)
             if not whole:
                 return
 
@@ -255,14 +221,13 @@ def _session(until_the_end: contextlib.ExitStack) -> SparkSession:
     return until_the_end.enter_context(spark_session("local[1]", name="berth measuring", settings=SETTINGS))
 
 
-def _ingested(session: SparkSession, request: dict[str, Any]) -> dict[str, Any]:
+def _ingested(session: SparkSession, request: Message) -> Message:
     from berth.pipeline.ingest import ingest
     from berth.pipeline.options import IngestOptions
     from berth.pipeline.publish import PROBLEM_FILE
 
-    options = IngestOptions(**request.get("options", {}))
     out = Path(request["out"])
-    ingest(session, Path(request["telemetry"]), Path(request["problem"]), out, options)
+    ingest(session, Path(request["telemetry"]), Path(request["problem"]), out, IngestOptions())
     return {"problem": str(out / PROBLEM_FILE)}
 
 
@@ -272,34 +237,25 @@ def _reason(error: Exception) -> str:
     return first_cause(error)
 
 
-def _requests() -> Iterator[dict[str, Any] | None]:
-    """Requests as they come; None: get ready for the next one.
-
-    At the end of the input the process has some time to leave, busy or not.
-    """
-    arrived: queue.Queue[str] = queue.Queue()
+def _requests(channel: Channel) -> Iterator[Message]:
+    """Requests as they come. When the other side is gone the process has some time to leave, busy or not."""
+    arrived: queue.Queue[Message | None] = queue.Queue()
 
     def listen() -> None:
-        for line in sys.stdin:
-            arrived.put(line)
-        arrived.put("")
+        while (request := channel.receive()) is not None:
+            arrived.put(request)
+        arrived.put(None)
         time.sleep(END_SECONDS / 2)
         os._exit(1)
 
     threading.Thread(target=listen, daemon=True, name="berth requests").start()
-    while line := arrived.get():
-        yield json.loads(line)
+    while (request := arrived.get()) is not None:
+        yield request
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    """By the front door, so that Spark's files and processes go, too."""
+    """Leave in the ordinary way, so that Spark's files and processes go, too."""
     raise SystemExit
-
-
-def _die_with(parent: int) -> None:
-    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 if __name__ == "__main__":

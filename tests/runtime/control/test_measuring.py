@@ -16,12 +16,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from berth.cli.measuring import Measurer, MeasuringFailed, stage, with_slow_availability
 from berth.files import load
 from berth.model import Problem
+from berth.runtime.control.measuring import Measurer, MeasuringFailed, stage, with_slow_availability
 from berth.spark import SparkSession
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TAG = ROOT / "examples" / "tag-and-count.yaml"
 FEEDS = ("probes", "heartbeats", "operators", "streams")
 
@@ -218,7 +218,7 @@ def test_it_dies_with_its_parent(tmp_path: Path) -> None:
     telemetry = tmp_path / "telemetry"
     write(telemetry, "streams", rate(5.0, 1.0))
     program = (
-        "import sys, time; from pathlib import Path; from berth.cli.measuring import Measurer\n"
+        "import sys, time; from pathlib import Path; from berth.runtime.control.measuring import Measurer\n"
         "measurer = Measurer(Path(sys.argv[1])).__enter__()\n"
         "measurer.measure(Path(sys.argv[2]), Path(sys.argv[3]))\n"
         "print('measured', flush=True); time.sleep(300)"

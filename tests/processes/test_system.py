@@ -4,14 +4,23 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
-from berth.runtime.cluster.processes import Birth, birth_of, descendants_of, marked, signal_all
-from tests.runtime.cluster.small import wait_until
+from berth.processes.system import (
+    ProcessIdentity,
+    children_of,
+    descendants_of,
+    identity_of,
+    memory_of,
+    signal_all,
+    with_variable,
+)
+from tests.processes.waiting import wait_until
 
 # forks a child that outlives its parent, unless somebody adopts and kills it
 ORPHANS = """
 import os, time
-from berth.runtime.cluster.processes import adopt_orphans, descendants_of, kill_descendants
+from berth.processes.system import adopt_orphans, descendants_of, kill_descendants
 adopt_orphans()
 reader, writer = os.pipe()
 if os.fork() == 0:
@@ -30,7 +39,7 @@ print(descendants_of(os.getpid()), os.path.exists(f"/proc/{orphan}"))
 PARENT = """
 import os, subprocess, sys
 from functools import partial
-from berth.runtime.cluster.processes import die_with_parent
+from berth.processes.system import die_with_parent
 child = subprocess.Popen(["sleep", "600"], preexec_fn=partial(die_with_parent, os.getpid()))
 print(child.pid, flush=True)
 sys.stdin.read()
@@ -41,20 +50,20 @@ def test_a_process_of_the_same_number_is_another_one() -> None:
     """A number that is used again is neither taken for the old process nor sent a signal."""
     sleeper = subprocess.Popen(["sleep", "600"])
     try:
-        birth = birth_of(sleeper.pid)
-        assert birth is not None
-        assert birth.is_running()
-        older = Birth(sleeper.pid, birth.started + "0")
+        identity = identity_of(sleeper.pid)
+        assert identity is not None
+        assert identity.is_running()
+        older = ProcessIdentity(sleeper.pid, identity.started + "0")
         older.send(signal.SIGKILL)
         assert not older.is_running()
-        assert not birth.wait_gone(0.1)
-        birth.send(signal.SIGKILL)
+        assert not identity.wait_gone(0.1)
+        identity.send(signal.SIGKILL)
         # not collected yet, and gone all the same
-        assert birth.wait_gone(5)
+        assert identity.wait_gone(5)
     finally:
         sleeper.kill()
         sleeper.wait()
-    assert birth_of(sleeper.pid) is None
+    assert identity_of(sleeper.pid) is None
 
 
 def test_descendants_and_marks() -> None:
@@ -70,10 +79,10 @@ def test_descendants_and_marks() -> None:
         below = descendants_of(os.getpid())
         (sleeper,) = descendants_of(shell.pid)
         assert below.index(shell.pid) < below.index(sleeper)
-        assert set(marked("BERTH_CLUSTER", "a test")) == {shell.pid, sleeper}
-        assert marked("BERTH_CLUSTER", "a tes") == []
+        assert set(with_variable("BERTH_CLUSTER", "a test")) == {shell.pid, sleeper}
+        assert with_variable("BERTH_CLUSTER", "a tes") == []
         signal_all([sleeper, shell.pid], signal.SIGKILL)
-        assert wait_until(lambda: not marked("BERTH_CLUSTER", "a test"), 5)
+        assert wait_until(lambda: not with_variable("BERTH_CLUSTER", "a test"), 5)
     finally:
         os.killpg(shell.pid, signal.SIGKILL)
         shell.wait()
@@ -94,7 +103,28 @@ def test_children_die_with_their_parent() -> None:
     )
     with parent:
         assert parent.stdout is not None
-        child = birth_of(int(parent.stdout.readline()))
+        child = identity_of(int(parent.stdout.readline()))
         parent.kill()
         assert child is not None
         assert child.wait_gone(5)
+
+
+def test_children_of_any_thread_and_their_memory() -> None:
+    """A child that another thread has started is a child; its memory counts."""
+    code = "text = 'x' * (64 * 2**20); print(len(text), flush=True); import time; time.sleep(600)"
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> None:
+        started.append(subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True))
+        assert started[0].stdout is not None
+        started[0].stdout.readline()
+
+    before = memory_of(os.getpid())
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    with started[0] as child:
+        assert child.pid in children_of(os.getpid())
+        assert memory_of(os.getpid()) - before > 64 * 2**20
+        child.kill()
+    assert child.pid not in children_of(os.getpid())

@@ -6,10 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from berth.drawing.bar_list import NAME_SIZE, Bar, BarList, fitting
-from berth.drawing.explanation_picture import draw_explanation
-from berth.drawing.lettering import text_width
-from berth.drawing.load_picture import FREE, OVER, LoadPicture, load_colour
+from berth.drawing.explanation_picture import (
+    BAR_NAME_SIZE,
+    FREE,
+    OVER,
+    Bar,
+    BarList,
+    LoadPicture,
+    draw_explanation,
+    fitting,
+    load_colour,
+)
+from berth.drawing.paper import text_width
 from berth.drawing.views import application_views
 from berth.explanation import explain
 from berth.model import Plan, Problem
@@ -58,7 +66,7 @@ def test_long_names_are_cut() -> None:
     assert fitting("short", 100.0) == "short"
     cut = fitting("a-very-long-name-" * 10, 100.0)
     assert cut.endswith("…")
-    assert text_width(cut, NAME_SIZE) <= 100.0
+    assert text_width(cut, BAR_NAME_SIZE) <= 100.0
     assert (
         BarList("title", (Bar("a", 0.5, "1", "#000000"),)).height < BarList("title", (), "note").height + 1.0
     )

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from berth.drawing.graph_text import Arrangement, arranged, drawn
-from berth.drawing.strokes import CHARACTERS
+from berth.drawing.text_lines import CHARACTERS
 from berth.drawing.views import ApplicationView, OperatorView, StreamView
 
 UP, RIGHT, DOWN, LEFT = range(4)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from berth.amounts import counted, milliseconds, percentage
 from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_violations
-from berth.drawing.tables import bar
+from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.feasibility import amount

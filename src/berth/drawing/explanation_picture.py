@@ -3,19 +3,121 @@
 from __future__ import annotations
 
 import math
-from typing import get_args
+from dataclasses import dataclass
 
 from berth.amounts import metric, percentage, quantity
-from berth.drawing.bar_list import Bar, BarList
-from berth.drawing.headline import headline
-from berth.drawing.lettering import text_width
-from berth.drawing.load_picture import LoadPicture, load_colour
-from berth.drawing.network_picture import Panel
-from berth.drawing.paper import PALE, SOFT, Format, Paper, settings
-from berth.drawing.picture import LINE_SIZE, MARGIN, TITLE_HEIGHT, TITLE_SIZE
-from berth.drawing.views import application_views, instance_groups
+from berth.drawing.network_picture import NetworkPicture
+from berth.drawing.paper import (
+    INK,
+    MARGIN,
+    PALE,
+    SOFT,
+    TITLE_HEIGHT,
+    Format,
+    Panel,
+    Paper,
+    picture_file,
+    text_width,
+    title_width,
+)
+from berth.drawing.views import ApplicationView, application_views, headline, instance_groups
 from berth.evaluation import METRIC_BY_NAME
 from berth.explanation import Explanation
+
+ROW = 15.0
+TITLE_ROW = 20.0
+BAR_NAME_SIZE, AMOUNT_SIZE, LIST_TITLE_SIZE = 7.6, 7.2, 9.5
+BAR_HEIGHT = 7.0
+NAME_SHARE, AMOUNT_SHARE = 0.58, 0.14
+"""The shares of the width that names and amounts take; bars take the rest."""
+GAP = 6.0
+EMPTY = "#eeeeee"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of the list."""
+
+    name: str
+    share: float
+    """How long the bar is, 0 to 1; longer ones end at the edge."""
+    amount: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class BarList:
+    """A title with bars below it."""
+
+    title: str
+    bars: tuple[Bar, ...]
+    note: str = ""
+
+    @property
+    def height(self) -> float:
+        """How high it is on paper."""
+        return TITLE_ROW + ROW * (len(self.bars) + bool(self.note))
+
+    def draw(self, paper: Paper, left: float, top: float, width: float) -> None:
+        """Draw it with its upper left corner at a place."""
+        paper.write((left, top + 8.0), self.title, LIST_TITLE_SIZE, bold=True)
+        names, amounts = NAME_SHARE * width, AMOUNT_SHARE * width
+        start, end = left + names + GAP, left + width - amounts - GAP
+        for number, bar in enumerate(self.bars):
+            middle = top + TITLE_ROW + ROW * (number + 0.5)
+            paper.write((left, middle), fitting(bar.name, names), BAR_NAME_SIZE, colour=INK)
+            paper.block((start, middle - BAR_HEIGHT / 2), (end - start, BAR_HEIGHT), EMPTY, level=2.0)
+            length = max(0.0, min(1.0, bar.share)) * (end - start)
+            paper.block((start, middle - BAR_HEIGHT / 2), (length, BAR_HEIGHT), bar.colour)
+            paper.write((left + width, middle), bar.amount, AMOUNT_SIZE, colour=SOFT, across="right")
+        if self.note:
+            middle = top + TITLE_ROW + ROW * (len(self.bars) + 0.5)
+            paper.write((left, middle), fitting(self.note, width), AMOUNT_SIZE, colour=SOFT)
+
+
+def fitting(text: str, width: float) -> str:
+    """A text that is no wider than this; what is missing shows as an ellipsis."""
+    if text_width(text, BAR_NAME_SIZE) <= width:
+        return text
+    while text and text_width(f"{text}…", BAR_NAME_SIZE) > width:
+        text = text[:-1]
+    return f"{text}…"
+
+
+STEPS = ((0.25, "#fff0a0"), (0.5, "#fed976"), (0.75, "#fd8d3c"), (1.0 + 1e-9, "#e31a1c"))
+"""The colours of nodes that are full up to a share."""
+OVER = "#67001f"
+FREE = "#c6dbef"
+"""The colour of nodes in use that have no limit."""
+ELSEWHERE = ("link", "response time", "availability")
+"""Kinds of limits that are no node's."""
+
+
+def load_colour(share: float) -> str:
+    """The colour of a share: pale yellow, orange, red; dark red beyond the limit."""
+    return next((colour for most, colour in STEPS if share <= most), OVER)
+
+
+class LoadPicture(NetworkPicture):
+    """The network of an explained plan; the fullest limit of a node gives its colour."""
+
+    def __init__(self, explanation: Explanation, views: list[ApplicationView]) -> None:
+        situation = explanation.situation
+        super().__init__(situation.problem, situation, views)
+        self.shares: dict[int, float] = {}
+        """How full every node is that has a limit."""
+        index = situation.network.index
+        for use in explanation.limits:
+            if use.kind not in ELSEWHERE:
+                node = index[use.name.partition(" ")[0] if use.kind == "capacity" else use.name]
+                self.shares[node] = max(self.shares.get(node, 0.0), use.share)
+
+    def _colour(self, node: int) -> str:
+        return load_colour(self.shares[node]) if node in self.shares else FREE
+
+    def _notes(self) -> list[str]:
+        return [*super()._notes(), "colour: fullest limit, yellow to red; dark: exceeded"]
+
 
 NETWORK_WIDTH, LOWEST = 620.0, 420.0
 LIST_WIDTH = 390.0
@@ -30,10 +132,7 @@ def draw_explanation(explanation: Explanation, file_format: Format) -> bytes:
     Raises:
         ValueError: the format is neither `png` nor `svg`.
     """
-    if file_format not in get_args(Format):
-        raise ValueError(f"no picture format {file_format!r}: png or svg")
-    with settings():
-        return _drawn(explanation).saved(file_format)
+    return picture_file(lambda: _drawn(explanation), file_format)
 
 
 def _drawn(explanation: Explanation) -> Paper:
@@ -47,13 +146,12 @@ def _drawn(explanation: Explanation) -> Paper:
     height = max(LOWEST, sum(item.height + BETWEEN_LISTS for item in lists))
     panel = Panel(MARGIN, TITLE_HEIGHT, NETWORK_WIDTH, height)
     line = " · ".join(headline(problem, situation))
-    title_width = max(text_width(problem.name, TITLE_SIZE, bold=True), text_width(line, LINE_SIZE))
-    left = panel.bounds[2] + 2 * MARGIN
-    paper = Paper(max(left + LIST_WIDTH, MARGIN + title_width) + MARGIN, panel.bounds[3] + MARGIN)
-    paper.write((MARGIN, 22.0), problem.name, TITLE_SIZE, bold=True)
-    paper.write((MARGIN, 42.0), line, LINE_SIZE, colour=SOFT)
+    left = panel.right + 2 * MARGIN
+    width = max(left + LIST_WIDTH, MARGIN + title_width(problem.name, line)) + MARGIN
+    paper = Paper(width, panel.bottom + MARGIN)
+    paper.title(problem.name, line)
     LoadPicture(explanation, application_views(problem, situation)).draw(paper, panel)
-    paper.line((left - MARGIN, panel.top), (left - MARGIN, panel.bounds[3]), 0.8, PALE)
+    paper.line((left - MARGIN, panel.top), (left - MARGIN, panel.bottom), 0.8, PALE)
     top = panel.top
     for item in lists:
         item.draw(paper, left, top, LIST_WIDTH)

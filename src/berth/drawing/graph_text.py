@@ -13,9 +13,8 @@ from rich.text import Text
 
 from berth.amounts import counted
 from berth.drawing.layout import Layout, arrange, layered
-from berth.drawing.strokes import HEAVY, LIGHT, StrokeGrid
-from berth.drawing.styles import PLAIN, STRONG, WEAK, fitted, node_style
-from berth.drawing.tracks import Net, dodged, nets_between, tracks
+from berth.drawing.palette import PLAIN, STRONG, WEAK, fitted, node_style
+from berth.drawing.text_lines import HEAVY, LIGHT, Net, StrokeGrid, dodged, nets_between, tracks
 from berth.drawing.views import ApplicationView, OperatorView
 
 WIDEST_NAME = 24

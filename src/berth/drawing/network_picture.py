@@ -11,19 +11,53 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from berth.amounts import byte_rate, cut, milliseconds
-from berth.drawing.bows import bowed, samples
-from berth.drawing.labels import Label, place_labels, place_on_line
-from berth.drawing.lettering import text_width, wrapped
-from berth.drawing.network_view import MOST_NAMED, cables, coloured_nodes, critical_links, instances_by_node
 from berth.drawing.palette import node_colour, text_colour
-from berth.drawing.paper import INK, PALE, SOFT, Paper, Point
-from berth.drawing.places import node_places, spread
+from berth.drawing.paper import INK, PALE, SOFT, Panel, Paper, Point, text_width, wrapped
+from berth.drawing.places import Label, node_places, place_labels, place_on_line, spread
 from berth.drawing.usage import LinkUse, link_uses
-from berth.drawing.views import ApplicationView, instance_groups
+from berth.drawing.views import (
+    MOST_NAMED,
+    ApplicationView,
+    cables,
+    coloured_nodes,
+    critical_links,
+    instance_groups,
+    instances_by_node,
+)
 from berth.evaluation import Situation
 from berth.model import Problem
 
 FloatArray = NDArray[np.float64]
+Disc = tuple[float, float, float]
+"""x, y and radius."""
+
+BEND = 0.28
+"""How far the control point is from the straight line, as a share of its length."""
+SAMPLES = 31
+
+
+def bowed(start: Disc, end: Disc) -> Path:
+    """A quadratic curve from the edge of one disc to that of another."""
+    here, there = np.array(start[:2]), np.array(end[:2])
+    along = there - here
+    control = (here + there) / 2.0 + BEND / 2.0 * np.array([along[1], -along[0]])
+    return Path(
+        [_towards(here, control, start[2]), control, _towards(there, control, end[2] + 1.0)],
+        [Path.MOVETO, Path.CURVE3, Path.CURVE3],
+    )
+
+
+def _towards(here: FloatArray, there: FloatArray, distance: float) -> FloatArray:
+    length = float(np.hypot(*(there - here)))
+    return here if length == 0.0 else here + (there - here) * min(1.0, distance / length)
+
+
+def samples(path: Path) -> FloatArray:
+    """Points along a quadratic curve, without its ends."""
+    start, control, end = np.asarray(path.vertices, dtype=np.float64)
+    part = np.linspace(0.0, 1.0, SAMPLES + 2)[1:-1, None]
+    return np.asarray((1 - part) ** 2 * start + 2 * part * (1 - part) * control + part**2 * end)
+
 
 NAME_SIZE, RUNS_SIZE, RATE_SIZE, NOTE_SIZE = 9.0, 7.2, 6.8, 7.2
 LINE_HEIGHT = 10.5
@@ -39,21 +73,6 @@ USED_MARGIN, UNUSED_MARGIN = 18.0, 4.0
 """How much around a disc stays free of others."""
 SCALE_BAR = 110.0
 """The longest bar that shows the scale."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A part of the paper."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    @property
-    def bounds(self) -> tuple[float, float, float, float]:
-        """Left, top, right and bottom."""
-        return self.left, self.top, self.left + self.width, self.top + self.height
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +152,16 @@ class NetworkPicture:
             dashed=not flow.complete,
         )
 
+    def _colour(self, node: int) -> str:
+        """The colour of a node in use."""
+        return node_colour(node)
+
     def _draw_node(self, paper: Paper, spots: Spots, node: int) -> None:
         middle, radius = spots.middle(node), float(spots.radii[node])
         if node not in self._coloured:
             paper.disc(middle, radius, UNUSED, "white", level=2.6)
             return
-        colour = node_colour(node)
+        colour = self._colour(node)
         paper.disc(middle, radius, colour, INK)
         if count := len(self._runs.get(node, [])):
             paper.write(middle, str(count), NAME_SIZE, bold=True, colour=text_colour(colour), across="center")

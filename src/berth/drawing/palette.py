@@ -1,4 +1,4 @@
-"""A colour for every node, the same in every picture of a problem.
+"""A colour for every node, the same in every picture of a problem, and styles for a terminal.
 
 The first seven colours are those of Okabe and Ito (2008). The others were chosen one by one, each as far
 as possible from all before it, from white and from grey, as people with each of the three kinds of colour
@@ -6,6 +6,10 @@ blindness see them (simulated after Machado, Oliveira and Fernandes 2009).
 """
 
 from __future__ import annotations
+
+from rich.cells import cell_len
+from rich.style import Style
+from rich.text import Text
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
@@ -59,3 +63,35 @@ def _luminance(colour: Colour) -> float:
         part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+PLAIN = Style()
+STRONG = Style(bold=True)
+WEAK = Style(dim=True)
+ALARM = Style(color="red", bold=True)
+
+
+def node_style(node: int) -> Style:
+    """A node's own colour as the background of its name."""
+    colour = node_colour(node)
+    return Style(color=text_colour(colour), bgcolor=colour)
+
+
+def node_text(node: int, name: str) -> Text:
+    """A node's name in its colour."""
+    return Text(printable(name), style=node_style(node))
+
+
+def printable(name: str) -> str:
+    """A user's name without characters that would move the cursor."""
+    return "".join(character if character.isprintable() else "�" for character in name)
+
+
+def fitted(name: str, width: int) -> str:
+    """A user's name in at most so many cells; what is missing shows as an ellipsis."""
+    name = printable(name)
+    if cell_len(name) <= width:
+        return name
+    while cell_len(name) >= width:
+        name = name[:-1]
+    return name + "…"

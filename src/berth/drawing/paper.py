@@ -1,20 +1,21 @@
-"""A sheet to draw on, measured in points from its upper left corner."""
+"""A sheet to draw on, measured in points from its upper left corner, and the size of text on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
-from typing import Literal
+from typing import Literal, get_args
 
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
-
-from berth.drawing.lettering import drawable, font
+from matplotlib.textpath import text_to_path
 
 POINTS_PER_INCH = 72.0
 DOTS_PER_INCH = 144.0
@@ -30,11 +31,49 @@ PALE = "#d9d9d9"
 DASHED = (0, (4.0, 2.5))
 
 
-@contextmanager
-def settings() -> Iterator[None]:
-    """Matplotlib as it comes, whatever the user's own settings are, and with nothing random in files."""
+MARGIN = 24.0
+TITLE_SIZE, LINE_SIZE = 15.0, 9.5
+TITLE_HEIGHT = 58.0
+"""What a title and the line below it take at the top of a picture."""
+
+
+def picture_file(draw: Callable[[], Paper], file_format: Format) -> bytes:
+    """Draw a picture as a PNG or SVG file; the same drawing gives the same bytes.
+
+    Matplotlib works as it comes, whatever the user's own settings are, and with nothing random in files.
+
+    Raises:
+        ValueError: the format is neither `png` nor `svg`.
+    """
+    if file_format not in get_args(Format):
+        raise ValueError(f"no picture format {file_format!r}: png or svg")
     with style.context(["default", {"svg.hashsalt": "berth", "svg.fonttype": "path"}]):
-        yield
+        return draw().saved(file_format)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of the paper."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The right edge."""
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.top + self.height
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom."""
+        return self.left, self.top, self.right, self.bottom
 
 
 class Paper:
@@ -75,6 +114,11 @@ class Paper:
             written.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
         elif behind == "plate":
             written.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.0})
+
+    def title(self, text: str, line: str) -> None:
+        """The picture's title, and a line below it."""
+        self.write((MARGIN, 22.0), text, TITLE_SIZE, bold=True)
+        self.write((MARGIN, 42.0), line, LINE_SIZE, colour=SOFT)
 
     def card(
         self, corner: Point, size: Point, stripes: Sequence[tuple[float, str]], line: float, colour: str
@@ -148,3 +192,49 @@ class Paper:
         buffer = BytesIO()
         self._figure.savefig(buffer, format=file_format, dpi=dots, metadata=metadata)
         return buffer.getvalue()
+
+
+FAMILY = "DejaVu Sans"
+"""It comes with matplotlib: pictures look the same everywhere."""
+MISSING = "□"
+
+
+@lru_cache
+def font(size: float, bold: bool = False) -> FontProperties:
+    """The font of a size in points."""
+    return FontProperties(family=FAMILY, weight="bold" if bold else "normal", size=size)
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """How wide a line of text is, in points."""
+    width, _, _ = text_to_path.get_text_width_height_descent(drawable(text), font(size, bold), ismath=False)
+    return float(width)
+
+
+@lru_cache(maxsize=4096)
+def drawable(text: str) -> str:
+    """A text with a mark in place of every character that the font lacks."""
+    glyphs = get_font(findfont(font(10.0)))
+    return "".join(character if glyphs.get_char_index(ord(character)) else MISSING for character in text)
+
+
+def title_width(text: str, line: str) -> float:
+    """How wide a picture's title and the line below it are."""
+    return max(text_width(text, TITLE_SIZE, bold=True), text_width(line, LINE_SIZE))
+
+
+def wrapped(words: list[str], size: float, width: float, most: int) -> list[str]:
+    """Words with commas between them in lines of a width; what doesn't fit into `most` lines is counted."""
+    lines: list[str] = []
+    for number, word in enumerate(words):
+        piece = word if number == len(words) - 1 else f"{word},"
+        joined = f"{lines[-1]} {piece}" if lines else piece
+        if lines and text_width(joined, size) <= width:
+            lines[-1] = joined
+        elif len(lines) < most:
+            lines.append(piece)
+        else:
+            lines[-1] = f"{lines[-1]} +{len(words) - number}"
+            break
+    return lines

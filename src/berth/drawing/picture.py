@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import get_args
 
 from berth.drawing.graph_picture import GraphPicture
-from berth.drawing.headline import headline
-from berth.drawing.lettering import text_width
-from berth.drawing.network_picture import NetworkPicture, Panel
-from berth.drawing.paper import PALE, SOFT, Format, Paper, Point, settings
-from berth.drawing.views import application_views, situation_of
+from berth.drawing.network_picture import NetworkPicture
+from berth.drawing.paper import (
+    MARGIN,
+    PALE,
+    TITLE_HEIGHT,
+    Format,
+    Panel,
+    Paper,
+    Point,
+    picture_file,
+    title_width,
+)
+from berth.drawing.views import application_views, headline, situation_of
 from berth.evaluation import Situation
 from berth.model import Plan, Problem
 
-MARGIN = 24.0
-TITLE_HEIGHT = 58.0
 BETWEEN_GRAPHS = 34.0
 LOWEST_COLUMN = 560.0
 """Graphs are put below one another at least to this height, before a new column begins."""
 FEW_NODES, FEW_NODES_HEIGHT, MANY_NODES_HEIGHT = 12, 350.0, 440.0
 """The network takes at least the first height, or the second with more nodes than that."""
 WIDEST_NETWORK = 1100.0
-TITLE_SIZE, LINE_SIZE = 15.0, 9.5
 
 
 def draw(problem: Problem, plan: Plan | None, file_format: Format) -> bytes:
@@ -34,10 +38,8 @@ def draw(problem: Problem, plan: Plan | None, file_format: Format) -> bytes:
         BadInput: the plan names what the problem doesn't have.
         ValueError: the format is neither `png` nor `svg`.
     """
-    if file_format not in get_args(Format):
-        raise ValueError(f"no picture format {file_format!r}: png or svg")
-    with settings():
-        return _drawn(problem, situation_of(problem, plan)).saved(file_format)
+    situation = situation_of(problem, plan)
+    return picture_file(lambda: _drawn(problem, situation), file_format)
 
 
 def _drawn(problem: Problem, situation: Situation | None) -> Paper:
@@ -47,15 +49,14 @@ def _drawn(problem: Problem, situation: Situation | None) -> Paper:
     corners, width, height = stacked(graphs)
     panel = _network_panel(len(names), MARGIN + width + 2 * MARGIN, height)
     line = " · ".join(headline(problem, situation))
-    title_width = max(text_width(problem.name, TITLE_SIZE, bold=True), text_width(line, LINE_SIZE))
-    paper = Paper(max(panel.bounds[2], MARGIN + title_width) + MARGIN, panel.bounds[3] + MARGIN)
-    paper.write((MARGIN, 22.0), problem.name, TITLE_SIZE, bold=True)
-    paper.write((MARGIN, 42.0), line, LINE_SIZE, colour=SOFT)
+    width = max(panel.right, MARGIN + title_width(problem.name, line)) + MARGIN
+    paper = Paper(width, panel.bottom + MARGIN)
+    paper.title(problem.name, line)
     top = panel.top + (panel.height - height) / 2.0
     for graph, corner in zip(graphs, corners, strict=True):
         graph.draw(paper, (MARGIN + corner[0], top + corner[1]))
     between = panel.left - MARGIN
-    paper.line((between, panel.top), (between, panel.bounds[3]), 0.8, PALE)
+    paper.line((between, panel.top), (between, panel.bottom), 0.8, PALE)
     NetworkPicture(problem, situation, views).draw(paper, panel)
     return paper
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from berth.amounts import byte_rate, counted, milliseconds, percentage, quantity
-from berth.drawing.lettering import text_width
-from berth.drawing.paper import INK, PALE, SOFT, Format, Paper, settings
-from berth.drawing.timeline import time_text, time_ticks, value_ticks
+from berth.drawing.charts import BETWEEN_PANELS, MOST_VALUES, NOTE_SIZE, PLOT_WIDTH, TimePanel
+from berth.drawing.paper import INK, MARGIN, SOFT, Format, Paper, picture_file, text_width
+from berth.drawing.timeline import time_text, value_ticks
 from berth.model import Problem
 from berth.simulate import Simulation
 
 FloatArray = NDArray[np.float64]
 
-MARGIN = 24.0
-TITLE_SIZE, LINE_SIZE, NOTE_SIZE, HEADING_SIZE = 15.0, 9.5, 7.2, 9.0
-TOP, LEFT, WIDTH, BETWEEN = 78.0, 94.0, 760.0, 34.0
-MOST_TIMES, MOST_VALUES = 10, 4
+TOP, LEFT = 78.0, 94.0
 MUCH = 20.0
 """Values that differ by more than this factor don't fit on one ruler."""
 BLUE, ORANGE, GREEN, PINK, RED = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#d00000"
@@ -40,7 +36,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Panel:
+class Chart:
     """Curves with one scale."""
 
     heading: str
@@ -53,7 +49,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Scale:
-    """Where values are between the bottom and the top of a panel, as shares of its height."""
+    """Where values are between the bottom and the top of a chart, as shares of its height."""
 
     ticks: tuple[float, ...]
     by_factors: bool
@@ -66,11 +62,11 @@ class Scale:
         return (value - low) / (high - low)
 
 
-def scale_of(panel: Panel, curves: Sequence[Curve]) -> Scale:
-    """From 0 on; by factors of ten where a panel asks for it and 0 would hide what is small."""
+def scale_of(chart: Chart, curves: Sequence[Curve]) -> Scale:
+    """From 0 on; by factors of ten where a chart asks for it and 0 would hide what is small."""
     values = np.concatenate([curve.values[np.isfinite(curve.values)] for curve in curves])
     above = values[values > 0]
-    if panel.by_factors and len(above) and above.max() > MUCH * above.min():
+    if chart.by_factors and len(above) and above.max() > MUCH * above.min():
         first, last = np.floor(np.log10(above.min())), np.ceil(np.log10(above.max()))
         return Scale(tuple(10.0 ** np.arange(first, last + 1)), by_factors=True)
     return Scale(tuple(value_ticks([0.0, float(values.max())], MOST_VALUES)), by_factors=False)
@@ -82,13 +78,10 @@ def draw_simulation(problem: Problem, simulation: Simulation, file_format: Forma
     Raises:
         ValueError: the format is neither `png` nor `svg`.
     """
-    if file_format not in get_args(Format):
-        raise ValueError(f"no picture format {file_format!r}: png or svg")
-    with settings():
-        return _Picture(problem, simulation).drawn().saved(file_format)
+    return picture_file(_Picture(problem, simulation).drawn, file_format)
 
 
-def panels_of(simulation: Simulation) -> tuple[Panel, ...]:
+def charts_of(simulation: Simulation) -> tuple[Chart, ...]:
     """What is drawn, from above."""
     series = simulation.series
     latency = (
@@ -114,36 +107,33 @@ def panels_of(simulation: Simulation) -> tuple[Panel, ...]:
     )
     inside = (Curve("inside", BLUE, series["tuples_inside"]),)
     return (
-        Panel("latency from end to end", milliseconds, latency, 130.0, by_factors=True),
-        Panel("tuples per second", quantity, tuples, 90.0),
-        Panel("traffic", byte_rate, traffic, 60.0),
-        Panel("network usage", lambda value: f"{quantity(value)}B", usage, 60.0),
-        Panel("elastic energy", quantity, energy, 60.0),
-        Panel("load", percentage, load, 70.0),
-        Panel("tuples inside", quantity, inside, 60.0),
+        Chart("latency from end to end", milliseconds, latency, 130.0, by_factors=True),
+        Chart("tuples per second", quantity, tuples, 90.0),
+        Chart("traffic", byte_rate, traffic, 60.0),
+        Chart("network usage", lambda value: f"{quantity(value)}B", usage, 60.0),
+        Chart("elastic energy", quantity, energy, 60.0),
+        Chart("load", percentage, load, 70.0),
+        Chart("tuples inside", quantity, inside, 60.0),
     )
 
 
 class _Picture:
     def __init__(self, problem: Problem, simulation: Simulation) -> None:
         self._problem, self._simulation = problem, simulation
-        self._length = simulation.options.duration_s
         ends = simulation.series["time_s"]
         self._times = ends - np.diff(ends, prepend=0.0) / 2.0
 
     def drawn(self) -> Paper:
-        panels = panels_of(self._simulation)
-        height = TOP + sum(panel.height + BETWEEN for panel in panels)
-        paper = Paper(LEFT + WIDTH + MARGIN, height)
-        paper.write((MARGIN, 22.0), f"{self._problem.name}: a simulation", TITLE_SIZE, bold=True)
-        paper.write((MARGIN, 42.0), self._line(), LINE_SIZE, colour=SOFT)
-        top = TOP
-        for panel in panels:
-            self._draw(paper, panel, top)
-            top += panel.height + BETWEEN
-        for time in time_ticks(self._length, MOST_TIMES):
-            place = self._x(time), top - BETWEEN + 11.0
-            paper.write(place, time_text(time), NOTE_SIZE, across="center", colour=SOFT)
+        charts = charts_of(self._simulation)
+        height = TOP + sum(chart.height + BETWEEN_PANELS for chart in charts)
+        paper = Paper(LEFT + PLOT_WIDTH + MARGIN, height)
+        paper.title(f"{self._problem.name}: a simulation", self._line())
+        panel = TimePanel(LEFT, TOP, PLOT_WIDTH, charts[0].height, self._simulation.options.duration_s)
+        for number, chart in enumerate(charts):
+            panel = panel.below(chart.height) if number else panel
+            self._draw_events(paper, panel, named=number == 0)
+            self._draw(paper, panel, chart)
+        panel.write_times(paper)
         return paper
 
     def _line(self) -> str:
@@ -156,46 +146,32 @@ class _Picture:
         lost, moves = f"{totals.lost:,} lost", f"{counted(totals.moves, 'instance')} moved"
         return f"{time_text(totals.seconds)} · {totals.results:,} results · {mean} · {lost} · {moves}"
 
-    def _x(self, time: float) -> float:
-        return LEFT + WIDTH * min(max(time / self._length, 0.0), 1.0)
-
-    def _draw(self, paper: Paper, panel: Panel, top: float) -> None:
-        bottom = top + panel.height
-        self._draw_happenings(paper, top, bottom)
-        for time in time_ticks(self._length, MOST_TIMES):
-            paper.line((self._x(time), top), (self._x(time), bottom), 0.5, PALE, level=0.5)
-        paper.line((LEFT, bottom), (LEFT + WIDTH, bottom), 0.8, SOFT, level=1.2)
-        paper.write((LEFT, top - 10.0), panel.heading, HEADING_SIZE, bold=True, colour=SOFT)
-        curves = [curve for curve in panel.curves if np.isfinite(curve.values).any()]
+    def _draw(self, paper: Paper, panel: TimePanel, chart: Chart) -> None:
+        panel.draw_times(paper)
+        panel.write_heading(paper, chart.heading)
+        curves = [curve for curve in chart.curves if np.isfinite(curve.values).any()]
         if not curves:
-            middle = LEFT + WIDTH / 2.0, (top + bottom) / 2.0
-            paper.write(middle, "nothing to tell", NOTE_SIZE, across="center", colour=SOFT, behind="plate")
+            panel.write_nothing(paper, "nothing to tell", NOTE_SIZE)
             return
-        scale = scale_of(panel, curves)
-
-        def height(value: float) -> float:
-            return bottom - (panel.height - 6.0) * scale.share(value)
-
-        for tick in scale.ticks:
-            paper.line((LEFT, height(tick)), (LEFT + WIDTH, height(tick)), 0.5, PALE, level=0.5)
-            paper.write((LEFT - 8.0, height(tick)), panel.text(tick), NOTE_SIZE, across="right", colour=SOFT)
+        scale = scale_of(chart, curves)
+        y = panel.draw_values(paper, scale.ticks, chart.text, scale.share)
         for curve in curves:
-            self._draw_curve(paper, curve, height)
-        self._draw_key(paper, curves, top)
+            self._draw_curve(paper, panel, curve, y)
+        self._draw_key(paper, panel, curves)
 
-    def _draw_curve(self, paper: Paper, curve: Curve, height: Callable[[float], float]) -> None:
+    def _draw_curve(self, paper: Paper, panel: TimePanel, curve: Curve, y: Callable[[float], float]) -> None:
         """A line through the middles of the windows, broken where there is nothing to tell."""
         known = np.flatnonzero(np.isfinite(curve.values))
         for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
-            points = [(self._x(self._times[at]), height(curve.values[at])) for at in run.tolist()]
+            points = [(panel.x(self._times[at]), y(curve.values[at])) for at in run.tolist()]
             if len(points) == 1:
                 paper.disc(points[0], 1.6, curve.colour, curve.colour)
                 continue
             width = 1.0 if curve.dashed else 1.4
             paper.curve(Path(points), width, curve.colour, heads="-", dashed=curve.dashed, level=2.0)
 
-    def _draw_key(self, paper: Paper, curves: Sequence[Curve], top: float) -> None:
-        x, y = LEFT + WIDTH, top - 10.0
+    def _draw_key(self, paper: Paper, panel: TimePanel, curves: Sequence[Curve]) -> None:
+        x, y = panel.right, panel.top - 10.0
         for curve in reversed(curves):
             x -= text_width(curve.name, NOTE_SIZE)
             paper.write((x, y), curve.name, NOTE_SIZE, colour=SOFT)
@@ -204,21 +180,19 @@ class _Picture:
             paper.curve(line, 1.4, curve.colour, heads="-", dashed=curve.dashed)
             x -= 12.0
 
-    def _draw_happenings(self, paper: Paper, top: float, bottom: float) -> None:
+    def _draw_events(self, paper: Paper, panel: TimePanel, *, named: bool) -> None:
         """A red band where a node was down, a line where instances moved."""
         for outage in self._simulation.outages:
-            begin = self._x(outage.begin_s)
-            end = self._x(self._length if outage.end_s is None else outage.end_s)
-            paper.block((begin, top), (end - begin, bottom - top), OUTAGE, level=0.3)
-            if top == TOP:
-                middle = (begin + end) / 2.0, top + 7.0
-                paper.write(
-                    middle, f"{outage.node} down", NOTE_SIZE, colour=RED, across="center", behind="halo"
-                )
+            begin = panel.x(outage.begin_s)
+            end = panel.x(panel.seconds if outage.end_s is None else outage.end_s)
+            paper.block((begin, panel.top), (end - begin, panel.height), OUTAGE, level=0.3)
+            if named:
+                middle, text = ((begin + end) / 2.0, panel.top + 7.0), f"{outage.node} down"
+                paper.write(middle, text, NOTE_SIZE, colour=RED, across="center", behind="halo")
         moves = self._simulation.moves
         for time in sorted({move.time_s for move in moves}):
-            x = self._x(time)
-            paper.line((x, top), (x, bottom), 0.9, INK, level=1.5)
-            if top == TOP:
+            x = panel.x(time)
+            paper.line((x, panel.top), (x, panel.bottom), 0.9, INK, level=1.5)
+            if named:
                 moved = counted(sum(move.time_s == time for move in moves), "move")
-                paper.write((x + 4.0, top + 18.0), moved, NOTE_SIZE, behind="halo")
+                paper.write((x + 4.0, panel.top + 18.0), moved, NOTE_SIZE, behind="halo")

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import get_args
 
 from matplotlib.path import Path
 
 from berth.amounts import byte_rate, cut, metric, quantity
-from berth.drawing.lettering import text_width
+from berth.drawing.charts import MOST_VALUES, NOTE_SIZE, PLOT_WIDTH, TimePanel
 from berth.drawing.palette import node_colour, text_colour
-from berth.drawing.paper import INK, PALE, SOFT, Format, Paper, Point, settings
-from berth.drawing.timeline import Lane, Stay, Timeline, rows_for, time_text, time_ticks, value_ticks
+from berth.drawing.paper import (
+    INK,
+    LINE_SIZE,
+    MARGIN,
+    SOFT,
+    TITLE_HEIGHT,
+    Format,
+    Paper,
+    Point,
+    picture_file,
+    text_width,
+)
+from berth.drawing.timeline import Lane, Stay, Timeline, rows_for, value_ticks
 
-MARGIN = 24.0
-TITLE_SIZE, LINE_SIZE, NAME_SIZE, NOTE_SIZE, HEADING_SIZE = 15.0, 9.5, 8.0, 7.2, 9.0
-TITLE_HEIGHT = 58.0
-PLOT_WIDTH = 760.0
+NAME_SIZE = 8.0
 NARROWEST_NAMES = 70.0
 HIGH_LANE, LOW_LANE, MANY_LANES = 21.0, 13.0, 14
 """Lanes are low where there are many."""
 LABEL_HEIGHT, MOST_LABEL_ROWS = 12.0, 4
 VALUE_HEIGHT, RATE_HEIGHT = 120.0, 70.0
-BETWEEN = 34.0
 LEGEND_HEIGHT = 18.0
 MOST_CHARACTERS = 28
-MOST_TIMES, MOST_VALUES = 10, 4
 PAUSE = "#ececec"
 LOST = "#d00000"
 ACHIEVED, PROMISED, RATE = "#0072b2", "#d55e00", "#009e73"
@@ -40,31 +44,7 @@ def draw_timeline(timeline: Timeline, file_format: Format) -> bytes:
     Raises:
         ValueError: the format is neither `png` nor `svg`.
     """
-    if file_format not in get_args(Format):
-        raise ValueError(f"no picture format {file_format!r}: png or svg")
-    with settings():
-        return _Picture(timeline).drawn().saved(file_format)
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """A part of the paper with time across it."""
-
-    left: float
-    top: float
-    height: float
-    length: float
-
-    @property
-    def bottom(self) -> float:
-        return self.top + self.height
-
-    @property
-    def right(self) -> float:
-        return self.left + PLOT_WIDTH
-
-    def x(self, time: float) -> float:
-        return self.left + PLOT_WIDTH * min(max(time / self.length, 0.0), 1.0)
+    return picture_file(_Picture(timeline).drawn, file_format)
 
 
 class _Picture:
@@ -87,24 +67,22 @@ class _Picture:
         rows = self._label_rows()
         label_height = LABEL_HEIGHT * (max(rows, default=-1) + 1)
         height = self._lane_height * (len(timeline.lanes) + len(self._lost))
-        lanes = self._panel(labels_top + label_height + 4.0, height)
-        values = self._panel(lanes.bottom + BETWEEN, VALUE_HEIGHT)
-        rates = self._panel(values.bottom + BETWEEN, RATE_HEIGHT)
+        lanes = TimePanel(self._left, labels_top + label_height + 4.0, PLOT_WIDTH, height, self._length)
+        values = lanes.below(VALUE_HEIGHT)
+        rates = values.below(RATE_HEIGHT)
         right = max(self._left + PLOT_WIDTH, MARGIN + text_width(timeline.line, LINE_SIZE))
         paper = Paper(right + MARGIN, rates.bottom + 2 * MARGIN)
-        paper.write((MARGIN, 22.0), timeline.title, TITLE_SIZE, bold=True)
-        paper.write((MARGIN, 42.0), timeline.line, LINE_SIZE, colour=SOFT)
+        paper.title(timeline.title, timeline.line)
         self._draw_legend(paper, legend)
-        self._draw_times(paper, (lanes, values, rates))
+        for panel in (lanes, values, rates):
+            panel.draw_times(paper)
+        rates.write_times(paper)
         self._draw_moves(paper, (lanes, values, rates), labels_top, rows)
         self._draw_lanes(paper, lanes)
         self._draw_losses(paper, lanes)
         self._draw_values(paper, values)
         self._draw_rates(paper, rates)
         return paper
-
-    def _panel(self, top: float, height: float) -> _Panel:
-        return _Panel(self._left, top, height, self._length)
 
     # which colour is which node
 
@@ -131,20 +109,6 @@ class _Picture:
                 paper.write((x + 14.0, y), name, NAME_SIZE)
                 x += 26.0 + text_width(name, NAME_SIZE)
 
-    # time
-
-    def _draw_times(self, paper: Paper, panels: Sequence[_Panel]) -> None:
-        ticks = time_ticks(self._length, MOST_TIMES)
-        for panel in panels:
-            for time in ticks:
-                paper.line((panel.x(time), panel.top), (panel.x(time), panel.bottom), 0.5, PALE, level=0.5)
-            paper.line((panel.left, panel.bottom), (panel.right, panel.bottom), 0.8, SOFT, level=1.2)
-        last = panels[-1]
-        for time in ticks:
-            paper.write(
-                (last.x(time), last.bottom + 11.0), time_text(time), NOTE_SIZE, across="center", colour=SOFT
-            )
-
     # moves
 
     def _label_rows(self) -> list[int]:
@@ -163,7 +127,9 @@ class _Picture:
     def _label(self, number: int) -> str:
         return f"{number + 1}: {self._timeline.moves[number].label}"
 
-    def _draw_moves(self, paper: Paper, panels: Sequence[_Panel], labels_top: float, rows: list[int]) -> None:
+    def _draw_moves(
+        self, paper: Paper, panels: Sequence[TimePanel], labels_top: float, rows: list[int]
+    ) -> None:
         lanes = panels[0]
         for number, move in enumerate(self._timeline.moves):
             x = lanes.x(move.time)
@@ -184,7 +150,7 @@ class _Picture:
 
     # lanes
 
-    def _draw_lanes(self, paper: Paper, panel: _Panel) -> None:
+    def _draw_lanes(self, paper: Paper, panel: TimePanel) -> None:
         for number, lane in enumerate(self._timeline.lanes):
             top = panel.top + self._lane_height * number
             middle = top + self._lane_height / 2.0
@@ -194,7 +160,7 @@ class _Picture:
                 self._draw_stay(paper, panel, top, stay)
             self._draw_leavings(paper, panel, middle, lane)
 
-    def _draw_stay(self, paper: Paper, panel: _Panel, top: float, stay: Stay) -> None:
+    def _draw_stay(self, paper: Paper, panel: TimePanel, top: float, stay: Stay) -> None:
         left, right = panel.x(stay.begin), panel.x(stay.end)
         height = self._lane_height - 3.0
         counts = Counter(stay.nodes)
@@ -219,14 +185,14 @@ class _Picture:
             behind="nothing" if len(shares) == 1 else "halo",
         )
 
-    def _draw_leavings(self, paper: Paper, panel: _Panel, middle: float, lane: Lane) -> None:
+    def _draw_leavings(self, paper: Paper, panel: TimePanel, middle: float, lane: Lane) -> None:
         """A cross where a lane's node died under it."""
         for loss in self._timeline.losses:
             stay = next((each for each in lane.stays if each.begin <= loss.time <= each.end), None)
             if stay is not None and loss.node in stay.nodes:
                 _cross(paper, (panel.x(loss.time), middle), self._lane_height / 5.0)
 
-    def _draw_losses(self, paper: Paper, panel: _Panel) -> None:
+    def _draw_losses(self, paper: Paper, panel: TimePanel) -> None:
         """A lane for every node that died: a cross, and a dashed line until it was back."""
         for number, node in enumerate(self._lost, len(self._timeline.lanes)):
             middle = panel.top + self._lane_height * (number + 0.5)
@@ -245,16 +211,17 @@ class _Picture:
 
     # curves
 
-    def _draw_values(self, paper: Paper, panel: _Panel) -> None:
+    def _draw_values(self, paper: Paper, panel: TimePanel) -> None:
         timeline = self._timeline
-        self._heading(paper, panel, timeline.value_name)
+        panel.write_heading(paper, timeline.value_name)
         shown = [value for _, value in (*timeline.achieved, *timeline.promised)]
         if not shown:
-            _nothing(paper, panel, "not known yet")
+            panel.write_nothing(paper, "not known yet", NAME_SIZE)
             return
         key = timeline.value_key
-        y = self._scale(
-            paper, panel, shown, lambda value: quantity(value) if key is None else metric(key, value)
+        ticks = value_ticks(shown, MOST_VALUES)
+        y = panel.draw_values(
+            paper, ticks, lambda value: quantity(value) if key is None else metric(key, value)
         )
         # each plan has a curve of its own
         self._curve(paper, panel, y, timeline.achieved, ACHIEVED, [move.time for move in timeline.moves])
@@ -264,19 +231,17 @@ class _Picture:
             paper, panel, [("achieved", ACHIEVED), *([("promised", PROMISED)] if timeline.promised else [])]
         )
 
-    def _draw_rates(self, paper: Paper, panel: _Panel) -> None:
-        self._heading(paper, panel, "rate of the sources")
+    def _draw_rates(self, paper: Paper, panel: TimePanel) -> None:
+        panel.write_heading(paper, "rate of the sources")
         rates = self._timeline.rates
         if not rates:
-            _nothing(paper, panel, "not measured yet")
+            panel.write_nothing(paper, "not measured yet", NAME_SIZE)
             return
-        y = self._scale(paper, panel, [0.0, *(value for _, value in rates)], byte_rate)
+        ticks = value_ticks([0.0, *(value for _, value in rates)], MOST_VALUES)
+        y = panel.draw_values(paper, ticks, byte_rate)
         self._curve(paper, panel, y, rates, RATE)
 
-    def _heading(self, paper: Paper, panel: _Panel, text: str) -> None:
-        paper.write((panel.left, panel.top - 10.0), text, HEADING_SIZE, bold=True, colour=SOFT)
-
-    def _key(self, paper: Paper, panel: _Panel, entries: Sequence[tuple[str, str]]) -> None:
+    def _key(self, paper: Paper, panel: TimePanel, entries: Sequence[tuple[str, str]]) -> None:
         x = panel.right
         for text, colour in reversed(entries):
             x -= text_width(text, NOTE_SIZE)
@@ -288,25 +253,10 @@ class _Picture:
                 paper.disc((x, panel.top - 10.0), 2.4, colour, colour)
             x -= 14.0
 
-    def _scale(
-        self, paper: Paper, panel: _Panel, values: Sequence[float], text: Callable[[float], str]
-    ) -> Callable[[float], float]:
-        """Draw the axis; gives the height of a value on the paper."""
-        ticks = value_ticks(values, MOST_VALUES)
-        low, high = ticks[0], ticks[-1]
-
-        def y(value: float) -> float:
-            return panel.bottom - (panel.height - 6.0) * (value - low) / (high - low)
-
-        for tick in ticks:
-            paper.line((panel.left, y(tick)), (panel.right, y(tick)), 0.5, PALE, level=0.5)
-            paper.write((panel.left - 8.0, y(tick)), text(tick), NOTE_SIZE, across="right", colour=SOFT)
-        return y
-
     def _curve(
         self,
         paper: Paper,
-        panel: _Panel,
+        panel: TimePanel,
         y: Callable[[float], float],
         points: Sequence[tuple[float, float]],
         colour: str,
@@ -319,11 +269,6 @@ class _Picture:
         if len(points) * 5.0 <= PLOT_WIDTH:
             for time, value in points:
                 paper.disc((panel.x(time), y(value)), 2.0, colour, "white", level=2.5)
-
-
-def _nothing(paper: Paper, panel: _Panel, text: str) -> None:
-    middle = (panel.left + panel.right) / 2.0, (panel.top + panel.bottom) / 2.0
-    paper.write(middle, text, NAME_SIZE, colour=SOFT, across="center", behind="plate")
 
 
 def _cross(paper: Paper, middle: Point, size: float) -> None:

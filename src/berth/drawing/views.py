@@ -1,4 +1,4 @@
-"""What there is to see of each application, whatever it is drawn with."""
+"""What there is to see of a problem and a plan, whatever it is drawn with."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from berth.amounts import counted
-from berth.evaluation import Setting, Situation
+import numpy as np
+
+from berth.amounts import counted, metric
+from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.critical import critical_path
-from berth.model import Plan, Problem
+from berth.model import Network, Plan, Problem
 from berth.model.instances import PlacedOperator
+from berth.model.pair_fields import Known
 
 
 @dataclass(frozen=True)
@@ -153,3 +156,88 @@ def instance_groups(problem: Problem, instances: Sequence[int], application: int
         else:
             groups.append(name + ",".join(f"#{number - item.first}" for number in numbers))
     return groups
+
+
+MOST_NAMED = 40
+"""With more nodes than this only those in use are named."""
+MOST_CABLES = 250
+DENSEST = 0.6
+"""Cables are drawn where no more than this share of all pairs have one."""
+
+
+def instances_by_node(situation: Situation | None) -> dict[int, list[int]]:
+    """The instances that run on every node in use."""
+    runs: dict[int, list[int]] = {}
+    if situation is not None:
+        for number in situation.running.tolist():
+            runs.setdefault(int(situation.node_of[number]), []).append(number)
+    return runs
+
+
+def coloured_nodes(problem: Problem, situation: Situation | None, views: list[ApplicationView]) -> set[int]:
+    """The nodes in use; without a plan all that host, or of many those that an operator is bound to."""
+    if situation is not None:
+        return set(situation.used_nodes.tolist())
+    if len(problem.network.nodes) <= MOST_NAMED:
+        return set(problem.network.hosting.tolist())
+    return {node for view in views for operator in view.operators for node, _ in operator.hosts}
+
+
+def critical_links(situation: Situation) -> set[tuple[int, int]]:
+    """The (physical) links that the slowest path of all goes over."""
+    nodes = situation.node_of[critical_path(situation)]
+    _, links = situation.network.table.physical_hops(nodes[:-1], nodes[1:])
+    size = len(situation.network.nodes)
+    return {divmod(link, size) for link in links.tolist()}
+
+
+def cables(network: Network) -> list[tuple[int, int]]:
+    """The pairs of nodes with a (physical) link, unless there are too many to see anything."""
+    table = network.table
+    if isinstance(table.connected, Known):  # of thousands of nodes
+        return []
+    linked = table.connected.copy()
+    if table.next_hop is not None:
+        linked &= table.next_hop == np.arange(len(network.nodes))
+    here, there = np.nonzero(np.triu(linked | linked.T, k=1))
+    pairs = len(network.nodes) * (len(network.nodes) - 1) / 2
+    if len(here) > min(MOST_CABLES, DENSEST * pairs):
+        return []
+    return list(zip(here.tolist(), there.tolist(), strict=True))
+
+
+ALWAYS = ("response_time_ms", "availability")
+"""Metrics that are told of every plan; what its policy minimised comes after them."""
+
+
+def headline(problem: Problem, situation: Situation | None) -> list[str]:
+    """Short phrases: the policy and status, the metrics that count, what is missing or broken."""
+    if situation is None:
+        return _sizes(problem)
+    plan = situation.plan
+    phrases = [f"policy {plan.policy}, {plan.status}"] if plan.policy else []
+    keys = dict.fromkeys(
+        [*ALWAYS, *(METRIC_BY_NAME[name].key for name in plan.goal if name in METRIC_BY_NAME)]
+    )
+    for key in keys:
+        value = plan.metrics.get(key, METRIC_BY_KEY[key].value(situation))
+        if value is not None:
+            phrases.append(f"{_metric_words(key)} {metric(key, value)}")
+    missing = int(situation.computed.sum()) - len(situation.running)
+    if missing:
+        phrases.append(f"{missing} of {counted(int(situation.computed.sum()), 'instance')} not placed")
+    if plan.violations:
+        phrases.append(f"breaks {counted(len(plan.violations), 'constraint')}")
+    return phrases
+
+
+def _sizes(problem: Problem) -> list[str]:
+    return [
+        counted(len(problem.applications), "application"),
+        counted(len(problem.instances), "instance"),
+        counted(len(problem.network.nodes), "node"),
+    ]
+
+
+def _metric_words(key: str) -> str:
+    return key.removesuffix("_ms").removesuffix("_bytes_per_s").removesuffix("_bytes").replace("_", " ")

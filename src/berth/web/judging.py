@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from berth.drawing.network_view import critical_links, instances_by_node
 from berth.drawing.usage import LinkUse, NodeUse, link_uses, node_uses
+from berth.drawing.views import critical_links, instances_by_node
 from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.bottleneck import bottleneck_document
 from berth.evaluation.goal import Goal

@@ -6,10 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from berth.budget import Budget
+from berth.exact.additive.bounds import forest_bound, lifted_bound
 from berth.exact.additive.elimination import Elimination, elimination_bound
-from berth.exact.additive.forest import forest_bound
-from berth.exact.additive.lifted import lifted_bound
-from berth.exact.additive.rest import Bound, Rest, rest_of
+from berth.exact.additive.rest import Aim, Bound, Prices, Rest, rest_of
 from berth.exact.additive.search import Search
 from berth.exact.additive.tables import Tables
 from tests.exact.additive.random_tables import enumerated, random_tables
@@ -41,16 +40,16 @@ def test_against_enumeration(seed: int) -> None:
 
 
 def bounds_of(tables: Tables, rest: Rest, ceiling: float, rounds: int) -> dict[str, Bound]:
-    free = np.zeros_like(tables.limit)
-    split = np.zeros((len(tables.ends), 2, len(tables.nodes)))
-    by_tables = elimination_bound(rest, Elimination(rest), free, split, ceiling, rounds, 0.0)
-    trees = forest_bound(rest, free, split, ceiling, rounds, 0.0)
+    free, aim = Prices.none(tables), Aim(ceiling, 0.0)
+    by_tables = elimination_bound(rest, Elimination(rest), free, aim, rounds)
+    trees = forest_bound(rest, free, aim, rounds)
+    both = Prices(by_tables.prices.limits, trees.prices.split)
     return {
         "decomposition": by_tables,
-        "lifted": lifted_bound(rest, free, split, ceiling, rounds, tables.beyond),
-        "lifted and priced": lifted_bound(rest, by_tables.price, split, ceiling, rounds, tables.beyond),
+        "lifted": lifted_bound(rest, free, aim, rounds, tables.beyond),
+        "lifted and priced": lifted_bound(rest, by_tables.prices, aim, rounds, tables.beyond),
         "trees": trees,
-        "trees again": forest_bound(rest, by_tables.price, trees.split, ceiling, rounds, 0.0),
+        "trees again": forest_bound(rest, both, aim, rounds),
     }
 
 
@@ -93,10 +92,10 @@ def test_pieces_of_trees_must_fit() -> None:
     )
     rest = rest_of(tables, tables.allowed.copy())
     assert rest is not None
-    free, split = np.zeros_like(tables.limit), np.zeros((len(ends), 2, places))
-    by_tables = elimination_bound(rest, Elimination(rest), free, split, 3.0, 50, 0.0)
+    free, aim = Prices.none(tables), Aim(3.0, 0.0)
+    by_tables = elimination_bound(rest, Elimination(rest), free, aim, 50)
     assert by_tables.value == pytest.approx(0.0)
-    assert forest_bound(rest, free, split, 3.0, 50, 0.0).value == pytest.approx(3.0)
+    assert forest_bound(rest, free, aim, 50).value == pytest.approx(3.0)
 
 
 def test_interchangeable_blocks_keep_the_optimum() -> None:
@@ -132,3 +131,23 @@ def test_a_search_that_is_cut_short_has_a_bound() -> None:
     stopped.run(Budget(0), 10**9, lambda best, bound: None)
     assert stopped.branches == 0
     assert stopped.bound == -np.inf
+
+
+def test_bounds_that_are_stopped_at_once_are_bounds() -> None:
+    """However early time is over: no bound is above a plan, and no local search goes on."""
+    for seed in range(40):
+        tables = random_tables(np.random.default_rng(seed))
+        expected, least = enumerated(tables)
+        rest = rest_of(tables, tables.allowed.copy())
+        if rest is None or len(rest.blocks) == 0:
+            continue
+        aim = Aim(tables.largest - rest.constant, 0.0, lambda: True)
+        noise = 1e-9 * (1 + tables.largest)
+        for bound in (
+            forest_bound(rest, Prices.none(tables), aim, 50),
+            lifted_bound(rest, Prices.none(tables), aim, 50, tables.beyond),
+            elimination_bound(rest, Elimination(rest), Prices.none(tables), aim, 50),
+        ):
+            assert bound.value + rest.constant <= expected + noise
+            below = (bound.least + rest.constant <= least[rest.blocks] + noise) | ~rest.allowed
+            assert below.all()

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from berth.budget import Budget
+from berth.core.exact import PackingSearch, fullest_filling
 from berth.exact.cpsat.side_by_side import fits_side_by_side
 from berth.exact.structure import packing
-from berth.exact.structure import packing_kernel as kernel
 from berth.exact.structure.fan_arrays import FanArrays
 from berth.exact.structure.packing import Packing
 
@@ -31,12 +31,7 @@ def case(seed: int) -> Case:
     room = np.round(room, 1) * (1 + 2e-9) if tenths else np.floor(room)
     allowed = generator.random((kinds, sorts)) < generator.uniform(0.4, 1.2)
     rows, columns = generator.integers(kinds, size=count), generator.integers(sorts, size=places)
-    # in the order that the search's arrays have: for every other one, it would be compiled again
-    return (
-        np.ascontiguousarray(allowed[np.ix_(rows, columns)]),
-        np.ascontiguousarray(demand),
-        np.ascontiguousarray(room),
-    )
+    return allowed[np.ix_(rows, columns)], demand, room
 
 
 def is_packing(choice: NDArray[np.int64], usable: NDArray[np.bool_], demand: object, room: object) -> bool:
@@ -72,21 +67,15 @@ def packer(usable: NDArray[np.bool_], demand: NDArray[np.float64], room: NDArray
 def test_search_against_enumeration(seed: int) -> None:
     """The quick try finds packings only; the search finds one exactly where there is one."""
     usable, demand, room = case(seed)
-    count, places = usable.shape
-    expected = fits(usable, demand, room)
-    quick = np.full(count, -1, dtype=np.int64)
-    if kernel.filled(usable.copy(), demand, room.copy(), np.ones(count), quick):
-        assert is_packing(quick, usable, demand, room)
-    allowed, left = np.zeros((count + 1, count, places), np.bool_), np.zeros((count + 1, *room.shape))
-    choice = np.full((count + 1, count), -1, dtype=np.int64)
-    allowed[0], left[0] = usable, room
-    value = np.random.default_rng(seed).uniform(0.1, 1, size=(count,))
-    scratch = np.zeros((count, places)), np.zeros((count + 1, 2), dtype=np.int64)
-    level = -2
-    while level == -2:
-        level = kernel.pack(allowed, demand, left, choice, value, 3, *scratch)
-    assert (level >= 0) == expected
-    assert level == -1 or is_packing(choice[level], usable, demand, room)
+    value = np.random.default_rng(seed).uniform(0.1, 1, size=(len(usable),))
+    search = PackingSearch(usable, demand, room, value)
+    quick = search.quick_packing()
+    assert quick is None or is_packing(quick, usable, demand, room)
+    while search.go_on(3):
+        pass
+    found = search.packing
+    assert (found is not None) == fits(usable, demand, room)
+    assert found is None or is_packing(found, usable, demand, room)
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)
@@ -107,14 +96,14 @@ def test_knapsack_against_enumeration(seed: int) -> None:
     usable, demand, room = case(seed)
     count = len(usable)
     value = np.round(np.random.default_rng(seed).uniform(0, 1, count), 1)
-    kernel.narrow(usable, demand, room, np.full(count, -1, dtype=np.int64))
-    chosen = np.zeros(count, dtype=np.bool_)
+    usable &= (demand[:, :, None] <= room[:, None, :] * (1 + 1e-12)).all(axis=0)
     best = 0.0
     for way in product((False, True), repeat=count):
         taken = np.array(way)
         if usable[taken, 0].all() and (demand[:, taken].sum(axis=1) <= room[:, 0] * (1 + 1e-11)).all():
             best = max(best, float(value[taken].sum()))
-    assert kernel.fullest(0, usable, demand, room, value, chosen) == pytest.approx(best, abs=1e-9)
+    most, chosen = fullest_filling(usable[:, 0], demand, room[:, 0], value)
+    assert most == pytest.approx(best, abs=1e-9)
     assert value[chosen].sum() == pytest.approx(best, abs=1e-9)
     assert (demand[:, chosen].sum(axis=1) <= room[:, 0] * (1 + 1e-11)).all()
 

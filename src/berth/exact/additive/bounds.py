@@ -1,17 +1,27 @@
-"""Which bound suits what is left, and which block to branch on."""
+"""Bounds of what is left: by the room of places, by trees and by pairs of choices; which of them suits.
+
+Those by dynamic programming over a tree decomposition are in `elimination`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
-from berth.exact.additive.assignment import assignment_bound
+from berth.core import exact as core
 from berth.exact.additive.elimination import LARGEST_TABLES, Elimination, elimination_bound
-from berth.exact.additive.forest import forest_bound
-from berth.exact.additive.lifted import LARGEST_TABLE, lifted_bound, lifted_size
-from berth.exact.additive.rest import Bound, FloatArray, Rest
+from berth.exact.additive.rest import Aim, BoolArray, Bound, FloatArray, IndexArray, Prices, Rest
 
+MOST_ROOMS = 20_000
+"""Combinations of blocks and rooms in an assignment, at most."""
+LARGEST_TABLE = 1_500_000
+"""Numbers in the table of all pairs of choices, at most."""
+MOST_LEVELS = 24
+"""Weights of pieces of trees that are told apart, at most."""
+MOST_WORK = 300_000_000
+"""Steps of one bound by trees, about."""
 TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS = (150, 40), (60, 6), (30, 16)
 """Improvements of each kind of bound: where the search begins, and later."""
 FEW = 2
@@ -25,34 +35,31 @@ class Bounds:
     beyond: float
     prefers_trees: bool = False
 
-    def of(
-        self, rest: Rest, price: FloatArray, split: FloatArray, ceiling: float, slack: float, first: bool
-    ) -> tuple[Bound, str]:
+    def of(self, rest: Rest, prices: Prices, aim: Aim, first: bool) -> tuple[Bound, str]:
         """A bound of what is left and its name; more effort where the search begins."""
         turn = 0 if first else 1
-        alone = assignment_bound(rest, price, split)
+        alone = assignment_bound(rest, prices)
         if alone is not None:
             return alone, "assignment"
         breakers = circle_breakers(rest)
         few = len(breakers) <= FEW
         if not breakers or (self.prefers_trees and not few):
-            return forest_bound(rest, price, split, ceiling, TREE_ROUNDS[turn], slack), "trees"
+            return forest_bound(rest, prices, aim, TREE_ROUNDS[turn]), "trees"
         found: list[tuple[Bound, str]] = []
-        small = lifted_size(rest) <= LARGEST_TABLE
+        small = rest.cost.size**2 <= LARGEST_TABLE
         if first or few:
             elimination = Elimination(rest)
             if elimination.size <= LARGEST_TABLES:
-                rounds = TABLE_ROUNDS[turn]
-                bound = elimination_bound(rest, elimination, price, split, ceiling, rounds, slack)
+                bound = elimination_bound(rest, elimination, prices, aim, TABLE_ROUNDS[turn])
                 found.append((bound, "decomposition"))
-                price = bound.price
-                if few or bound.value >= ceiling - slack:
+                prices = bound.prices
+                if few or bound.value >= aim.ceiling - aim.slack:
                     return found[0]
         if small and not few:
-            lifted = lifted_bound(rest, price, split, ceiling, LIFTED_ROUNDS[turn], self.beyond)
+            lifted = lifted_bound(rest, prices, aim, LIFTED_ROUNDS[turn], self.beyond)
             found.append((lifted, "lifted"))
         if first or not small or few:
-            trees = forest_bound(rest, price, split, ceiling, TREE_ROUNDS[turn], slack)
+            trees = forest_bound(rest, prices, aim, TREE_ROUNDS[turn])
             if first and not few:
                 self.prefers_trees = not small or trees.value > found[-1][0].value
             found.append((trees, "trees"))
@@ -60,6 +67,107 @@ class Bounds:
         for other, _ in found:
             np.maximum(best.least, other.least, out=best.least)
         return best, name
+
+
+def assignment_bound(rest: Rest, prices: Prices) -> Bound | None:
+    """The cheapest places of blocks without streams that all need the same of one resource: exact.
+
+    None where more than that is to be held: prices are for that.
+    """
+    blocks, places = rest.cost.shape
+    if len(rest.ends) or len(rest.demand) != 1 or (rest.group != np.arange(places)).any():
+        return None
+    need = rest.demand[0]
+    if need[0] <= 0 or (need != need[0]).any():
+        return None
+    rooms = np.minimum(np.floor(rest.limit[0] / need[0] + 1e-9), blocks).astype(np.intp)
+    place_of = np.repeat(np.arange(places), rooms)
+    if len(place_of) * blocks > MOST_ROOMS:
+        return None
+    cost = np.where(rest.allowed, rest.cost, np.inf)
+    if len(place_of) < blocks:
+        return Bound.no_plan(rest, prices)
+    try:
+        rows, columns = linear_sum_assignment(cost[:, place_of])
+    except ValueError:
+        # It has no other way to say that some block finds no room.
+        return Bound.no_plan(rest, prices)
+    plan = np.zeros(blocks, dtype=np.intp)
+    plan[rows] = place_of[columns]
+    value = float(cost[np.arange(blocks), plan].sum())
+    return Bound(value, np.full(cost.shape, value), plan, prices)
+
+
+def lifted_bound(rest: Rest, prices: Prices, aim: Aim, rounds: int, beyond: float) -> Bound:
+    """What each choice makes others cost: for what is small and dense."""
+    worth = float((prices.limits * rest.limit).sum())
+    cost = rest.cost + rest.charges(prices.limits)
+    found = core.lifted_bound(rest.core, cost, aim.ceiling + worth, rounds, beyond, aim.over)
+    if np.isinf(found.value):
+        return Bound.no_plan(rest, prices)
+    plan = np.argmin(np.where(rest.allowed, found.reduced, np.inf), axis=1).astype(np.intp)
+    return Bound(found.value - worth, found.least - worth, plan, prices)
+
+
+def forest_bound(rest: Rest, prices: Prices, aim: Aim, rounds: int) -> Bound:
+    """The best bound by the trees that are left when edges that close circles are cut."""
+    blocks, places = rest.cost.shape
+    in_tree = tree_edges(rest)
+    cut = rest.edges[~in_tree]
+    weight, room = weights_of(rest.demand, rest.limit, rest.group)
+    levels = int(room.max()) + 1
+    work = rest.cost.size * (places + levels * levels // 2)
+    forest = core.ForestBound(rest.core, in_tree, weight, room)
+    rounds = min(rounds, max(MOST_WORK // work, 1))
+    value = forest.improve_prices(prices.limits, prices.split[cut], aim.ceiling, rounds, aim.slack, aim.over)
+    least = np.full(rest.cost.shape, value)
+    if np.isfinite(value) and blocks * work <= MOST_WORK:
+        least = forest.marginals(value, aim.over)
+    split = prices.split
+    if len(cut):
+        split = split.copy()
+        split[cut] = forest.split
+    return Bound(value, least, forest.plan, Prices(forest.price, split))
+
+
+def tree_edges(rest: Rest) -> BoolArray:
+    """Which edges stay so that no blocks are connected in a circle: those that cost most, first."""
+    leader = list(range(len(rest.cost)))
+
+    def find(block: int) -> int:
+        while leader[block] != block:
+            leader[block] = leader[leader[block]]
+            block = leader[block]
+        return block
+
+    stays = np.zeros(len(rest.ends), dtype=np.bool_)
+    for edge in np.argsort(-rest.pair.mean(axis=(1, 2)), kind="stable").tolist():
+        one, other = (find(block) for block in rest.ends[edge].tolist())
+        stays[edge] = one != other
+        leader[one] = other
+    return stays
+
+
+def weights_of(demand: FloatArray, limit: FloatArray, group: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Whole weights of blocks and what pieces on each place may weigh, by the scarcest resource.
+
+    What fits by demands fits by weights: these are exact multiples, or rounded down.
+    """
+    blocks, places = demand.shape[1], limit.shape[1]
+    nothing = np.zeros(blocks, dtype=np.intp), np.zeros(places, dtype=np.intp)
+    needed = demand.sum(axis=1)
+    if not (needed > 0).any():
+        return nothing
+    there = np.maximum(np.take_along_axis(limit, group, axis=1), 0.0)
+    scarcest = int(np.argmax(needed / np.maximum(there.sum(axis=1), 1e-12)))
+    need, there = demand[scarcest], np.minimum(there[scarcest], needed[scarcest])
+    unit = float(need[need > 0].min())
+    multiples = need / unit
+    whole = np.abs(multiples - np.round(multiples)).max() < 1e-9
+    if whole and there.max() / unit <= MOST_LEVELS:
+        return np.round(multiples).astype(np.intp), np.floor(there / unit + 1e-6).astype(np.intp)
+    scale = MOST_LEVELS / float(there.max()) if there.max() > 0 else 0.0
+    return np.floor(need * scale).astype(np.intp), np.floor(there * scale + 1e-6).astype(np.intp)
 
 
 def circle_breakers(rest: Rest) -> list[int]:

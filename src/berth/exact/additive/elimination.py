@@ -8,15 +8,11 @@ place of each block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from berth.exact.additive.rest import Bound, Rest
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
+from berth.exact.additive.rest import Aim, Bound, FloatArray, IndexArray, Prices, Rest
 
 LARGEST_TABLES = 4_000_000
 """Numbers in all tables together, at most."""
@@ -133,17 +129,9 @@ def _spread(message: FloatArray, over: tuple[int, ...], bucket: _Bucket) -> Floa
     return message.reshape([next(sizes) if block in over else 1 for block in axes])
 
 
-def elimination_bound(
-    rest: Rest,
-    elimination: Elimination,
-    price: FloatArray,
-    split: FloatArray,
-    ceiling: float,
-    rounds: int,
-    slack: float,
-) -> Bound:
+def elimination_bound(rest: Rest, elimination: Elimination, prices: Prices, aim: Aim, rounds: int) -> Bound:
     """The best bound by prices after some rounds of subgradient steps."""
-    price, kept = price.copy(), price.copy()
+    price = kept = prices.limits
     highest, scale, since = -np.inf, 1.0, 0
     plan = np.zeros(len(rest.cost), dtype=np.intp)
     for _ in range(min(rounds, max(int(MOST_WORK / elimination.size), 3))):
@@ -151,21 +139,20 @@ def elimination_bound(
         bound = value - float((price * rest.limit).sum())
         since += 1
         if bound > highest:
-            since = 0 if bound - highest > 1e-3 * (ceiling - bound) else since
-            highest = bound
-            kept[:] = price
+            since = 0 if bound - highest > 1e-3 * (aim.ceiling - bound) else since
+            highest, kept = bound, price
         over = -rest.limit
         for resource, demand in enumerate(rest.demand):
             np.add.at(over[resource], rest.group[resource][plan], demand)
         length = float((over[(over > 0.0) | (price > 0.0)] ** 2).sum())
-        if length <= 1e-18 or highest >= ceiling - slack:
+        if length <= 1e-18 or highest >= aim.ceiling - aim.slack or aim.over():
             break
         if since >= 4:
             scale, since = scale / 2, 0
             if scale < 0.02:
                 break
-        price = np.maximum(0.0, price + scale * (ceiling - bound) / length * over)
+        price = np.maximum(0.0, price + scale * (aim.ceiling - bound) / length * over)
     value, _, least = elimination.run(rest.cost + rest.charges(kept), True)
     assert least is not None
     worth = float((kept * rest.limit).sum())
-    return Bound(value - worth, least - worth, plan, kept, split)
+    return Bound(value - worth, least - worth, plan, replace(prices, limits=kept))

@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.budget import Budget
+from berth.core import exact as core
 from berth.exact.additive.bounds import Bounds, branching_block
-from berth.exact.additive.improvement import improved
-from berth.exact.additive.rest import BoolArray, FloatArray, IndexArray, Rest, rest_of
+from berth.exact.additive.rest import (
+    Aim,
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    Prices,
+    Rest,
+    core_tables,
+    rest_of,
+)
 from berth.exact.additive.tables import Tables
 from berth.exact.additive.twins import Twins
 from berth.model.randomness import generator_for
@@ -23,6 +32,8 @@ MOST_WAITING = 500_000_000
 """Numbers in the branches that wait, at most."""
 FIRST_STEPS, LATER_STEPS = 4_000, 400
 """Steps of the local search, from the first bounds' plans and from later ones."""
+MOST_MOVES = 100_000_000
+"""Moves that one local search looks at, at most."""
 FIRST_STARTS, MORE_STARTS = 6, 60
 """Local searches from plans drawn at random: at once, and one for each of the first branches."""
 
@@ -34,8 +45,7 @@ class _Branch:
     bound: float
     number: int
     allowed: BoolArray = field(compare=False)
-    price: FloatArray = field(compare=False)
-    split: FloatArray = field(compare=False)
+    prices: Prices = field(compare=False)
 
 
 @dataclass(eq=False)
@@ -56,12 +66,12 @@ class Search:
     """The kinds of bounds that were used."""
 
     def __post_init__(self) -> None:
-        allowed = self.tables.allowed.copy()
-        split = np.zeros((len(self.tables.ends), 2, allowed.shape[1]))
-        self._open = [_Branch(-np.inf, 0, allowed, np.zeros_like(self.tables.limit), split)]
+        self._core = core_tables(self.tables)
+        self._open = [_Branch(-np.inf, 0, self.tables.allowed.copy(), Prices.none(self.tables))]
         self._bounds = Bounds(self.tables.beyond)
         self._twins = Twins(self.tables)
         self._number = 0
+        self._budget = Budget()
         self._generator = generator_for(self.seed)
 
     @property
@@ -90,6 +100,7 @@ class Search:
 
     def run(self, budget: Budget, most: int, heard: Callable[[float, float], None]) -> None:
         """Go on until everything was looked at, time is over or so many branches were looked at."""
+        self._budget = budget
         while self._open and not budget.over and self.branches < most:
             branch = heapq.heappop(self._open)
             if branch.bound >= self.ceiling - self.slack:
@@ -105,7 +116,7 @@ class Search:
     def _look_at(self, branch: _Branch) -> None:
         """A bound, a plan, fewer places, and branches for those of one block."""
         allowed = branch.allowed.copy()
-        price, split, first = branch.price, branch.split, self.branches == 0
+        prices, first = branch.prices, self.branches == 0
         for _ in range(3):
             rest = rest_of(self.tables, allowed)
             if rest is None:
@@ -115,12 +126,12 @@ class Search:
                 return
             if first:
                 self._start(allowed)
-            aim = self.ceiling - rest.constant
-            found, name = self._bounds.of(rest, price, split, aim, self.slack, first)
+            aim = Aim(self.ceiling - rest.constant, self.slack, self._over)
+            found, name = self._bounds.of(rest, prices, aim, first)
             if name not in self.bounds:
                 self.bounds.append(name)
             value, least = found.value + rest.constant, found.least + rest.constant
-            price, split = found.price, found.split
+            prices = found.prices
             if value >= self.ceiling - self.slack:
                 return
             whole = np.argmax(allowed, axis=1).astype(np.intp)
@@ -138,7 +149,7 @@ class Search:
             if dropped * 5 < int(rest.allowed.sum()):
                 break
         assert rest is not None
-        self._branch(rest, least, _Branch(max(value, branch.bound), 0, allowed, price, split))
+        self._branch(rest, least, _Branch(max(value, branch.bound), 0, allowed, prices))
 
     def _branch(self, rest: Rest, least: FloatArray, whole: _Branch) -> None:
         """A branch for each place of one block."""
@@ -200,9 +211,17 @@ class Search:
         self._improve(np.argmin(chance, axis=1).astype(np.intp), FIRST_STEPS // 4)
 
     def _improve(self, plan: IndexArray, steps: int) -> None:
-        better = improved(self.tables, plan, self.best, steps, self.seed + self.branches)
+        """A local search from a plan: single blocks move, and may not move back at once."""
+        tables, blocks = self.tables, len(plan)
+        steps = min(steps, MOST_MOVES // tables.cost.size)
+        tenures = generator_for(self.seed + self.branches).integers(2, 4 + blocks // 2, steps)
+        largest, penalty = tables.largest * (1 + 1e-12), 1e-9 + tables.largest / max(blocks, 1) / 4
+        better = core.tabu_search(self._core, plan, self.best, largest, penalty, tenures, self._over)
         if better is not None:
             self._offer(better)
+
+    def _over(self) -> bool:
+        return self._budget.over
 
     def _offer(self, plan: IndexArray) -> None:
         total = self.tables.total(plan)

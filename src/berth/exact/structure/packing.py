@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.budget import Budget
-from berth.exact.structure import packing_kernel as kernel
+from berth.core import exact as core
 from berth.exact.structure.fan_arrays import FanArrays
 from berth.exact.structure.outcome import FINE, Outcome
 
@@ -122,20 +122,15 @@ class Packing:
         self, usable: BoolArray, room: FloatArray, work: int, budget: Budget
     ) -> NDArray[np.int64] | None:
         """The same by the search, at once where that is easy."""
-        demand, value, (count, places) = self._fan.demand, self._value, usable.shape
-        quick = np.full(count, -1, dtype=np.int64)
-        if kernel.filled(usable.copy(), demand, room.copy(), value, quick):
+        search = core.PackingSearch(usable, self._fan.demand, room, self._value)
+        quick = search.quick_packing()
+        if quick is not None:
             return quick
-        allowed = np.zeros((count + 1, count, places), dtype=np.bool_)
-        left = np.zeros((count + 1, len(demand), places))
-        choice = np.full((count + 1, count), -1, dtype=np.int64)
-        allowed[0], left[0] = usable, room
-        liked, branch = np.zeros((count, places)), np.zeros((count + 1, 2), dtype=np.int64)
-        level = -2
-        while level == -2 and work > 0 and not budget.over:
-            now, work = min(work, AT_ONCE), work - AT_ONCE
-            level = kernel.pack(allowed, demand, left, choice, value, now, liked, branch)
-        value /= value.sum()
-        if level < 0:
-            return None if level < -1 else choice[0, :0]
-        return np.asarray(choice[level])
+        searching = True
+        while searching and work > 0 and not budget.over:
+            searching = search.go_on(min(work, AT_ONCE))
+            work -= AT_ONCE
+        self._value = search.value / search.value.sum()
+        if searching:
+            return None
+        return np.zeros(0, dtype=np.int64) if search.packing is None else search.packing

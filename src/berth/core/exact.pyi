@@ -1,0 +1,150 @@
+"""Searches and bounds of the exact methods.
+
+`over` says whether time is over or the user wants to stop: long loops ask it now and then.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+Over = Callable[[], bool]
+
+class WalkSearch:
+    """The cheapest walk over nodes whose sizes sum up to what is needed, by depth-first search."""
+
+    def __init__(
+        self, step: FloatArray, sizes: IndexArray, needed: int, constant: float, share: float
+    ) -> None: ...
+    def go_on(self, most_work: int) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def best(self) -> float: ...
+    @property
+    def bound(self) -> float: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def walk(self) -> IndexArray | None:
+        """The nodes of the best walk, every new one once."""
+
+class RunSearch:
+    """The cheapest sequence of runs of consecutive operators, by depth-first search."""
+
+    def __init__(
+        self, cost: FloatArray, step: FloatArray, demand: FloatArray, limit: FloatArray, share: float
+    ) -> None: ...
+    def prepare(self, memory_bits: int, price_changes: int, beam_width: int, over: Over) -> None:
+        """Bounds by prices, a plan by them, and an empty stack."""
+
+    def go_on(self, most_work: int) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    @property
+    def best(self) -> float: ...
+    @property
+    def bound(self) -> float: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def plan(self) -> IndexArray:
+        """The place of each operator, where `best` is finite."""
+
+class PackingSearch:
+    """Whether different operators fit side by side on places that are allowed to them."""
+
+    def __init__(
+        self, usable: BoolArray, demand: FloatArray, room: FloatArray, value: FloatArray
+    ) -> None: ...
+    def quick_packing(self) -> IndexArray | None:
+        """A packing that is found at once, if one is."""
+
+    def go_on(self, most_work: int) -> bool:
+        """Search on; False once it is known whether there is a packing."""
+
+    @property
+    def packing(self) -> IndexArray | None: ...
+    @property
+    def value(self) -> FloatArray: ...
+
+def fullest_filling(
+    allowed: BoolArray, demand: FloatArray, room: FloatArray, value: FloatArray
+) -> tuple[float, BoolArray]:
+    """The most value that fits into the room of one place, and the operators that have it."""
+
+class Tables:
+    """Costs over blocks and pairs of blocks, and limits, as in `berth.exact.additive.tables`."""
+
+    def __init__(
+        self,
+        allowed: BoolArray,
+        cost: FloatArray,
+        ends: IndexArray,
+        pair: FloatArray,
+        demand: FloatArray,
+        limit: FloatArray,
+        group: IndexArray,
+    ) -> None: ...
+
+class Settled:
+    """What is left when blocks that have one place only are settled."""
+
+    @property
+    def constant(self) -> float: ...
+    @property
+    def possible(self) -> bool: ...
+    @property
+    def allowed(self) -> BoolArray: ...
+    @property
+    def cost(self) -> FloatArray: ...
+    @property
+    def limit(self) -> FloatArray: ...
+    @property
+    def blocks(self) -> BoolArray: ...
+
+def settle(tables: Tables, allowed: BoolArray, beyond: float) -> Settled: ...
+
+class ForestBound:
+    """Bounds by prices for the trees that are left when some edges are cut."""
+
+    def __init__(self, tables: Tables, in_tree: BoolArray, weight: IndexArray, room: IndexArray) -> None: ...
+    def improve_prices(
+        self, price: FloatArray, split: FloatArray, ceiling: float, rounds: int, slack: float, over: Over
+    ) -> float: ...
+    def marginals(self, value: float, over: Over) -> FloatArray:
+        """For each block on each place, a bound at the best prices."""
+
+    @property
+    def price(self) -> FloatArray: ...
+    @property
+    def split(self) -> FloatArray: ...
+    @property
+    def plan(self) -> IndexArray: ...
+
+class LiftedBound:
+    """A bound by what each choice makes others cost."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def least(self) -> FloatArray: ...
+    @property
+    def reduced(self) -> FloatArray: ...
+
+def lifted_bound(
+    tables: Tables, cost: FloatArray, ceiling: float, rounds: int, beyond: float, over: Over
+) -> LiftedBound: ...
+def tabu_search(
+    tables: Tables,
+    start: IndexArray,
+    best: float,
+    largest: float,
+    penalty: float,
+    tenures: IndexArray,
+    over: Over,
+) -> IndexArray | None:
+    """A plan that fits and costs less than the best one, if one is met."""

@@ -1,0 +1,143 @@
+#include "tabu.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include "module.hpp"
+
+namespace berth::exact {
+
+TabuSearch::TabuSearch(const Tables& tables, std::vector<Index> start, double best, double largest, double penalty)
+    : tables_(tables),
+      neighbours_(tables.ends, tables.blocks()),
+      place_of_(std::move(start)),
+      added_(tables.cost),
+      taken_(tables.limits(), tables.places()),
+      waits_(tables.blocks(), tables.places()),
+      best_(best),
+      largest_(largest),
+      penalty_(penalty) {
+    for (Index block = 0; block < tables.blocks(); ++block) {
+        for (const auto& link : neighbours_.of[block]) {
+            const auto pair = tables.pair[link.edge];
+            const Index there = place_of_[link.block];
+            for (Index place = 0; place < tables.places(); ++place)
+                added_[block][place] += link.first ? pair[place][there] : pair[there][place];
+        }
+        for (Index limit = 0; limit < tables.limits(); ++limit)
+            taken_[limit][tables.group[limit][place_of_[block]]] += tables.demand[limit][block];
+        total_ += tables.cost[block][place_of_[block]];
+    }
+    for (Index edge = 0; edge < tables.edges(); ++edge)
+        total_ += tables.pair[edge][place_of_[tables.ends[edge][0]]][place_of_[tables.ends[edge][1]]];
+}
+
+double TabuSearch::excess() const {
+    double total = 0.0;
+    for (Index limit = 0; limit < tables_.limits(); ++limit)
+        for (Index place = 0; place < tables_.places(); ++place) total += excess_at(limit, place);
+    return total;
+}
+
+// By how much a move makes what is too much less.
+double TabuSearch::eased_by(Index block, Index place) const {
+    double eased = 0.0;
+    for (Index limit = 0; limit < tables_.limits(); ++limit) {
+        const Index leaves = tables_.group[limit][place_of_[block]], enters = tables_.group[limit][place];
+        const double size = tables_.demand[limit][block];
+        if (leaves == enters || size <= 0.0) continue;
+        const double over_left = taken_[limit][leaves] - tables_.limit[limit][leaves];
+        eased += std::max(0.0, over_left) - std::max(0.0, over_left - size);
+        const double over_entered = taken_[limit][enters] - tables_.limit[limit][enters];
+        eased += std::max(0.0, over_entered) - std::max(0.0, over_entered + size);
+    }
+    return eased;
+}
+
+// Remember the plan if it is the best one; the penalty follows how long plans have been fitting, or not.
+void TabuSearch::judge(double excess) {
+    if (excess <= 0.0) {
+        ++feasible_for_;
+        crowded_for_ = 0;
+        if (total_ < best_ && total_ <= largest_) {
+            best_ = total_;
+            plan_ = place_of_;
+        }
+    } else {
+        feasible_for_ = 0;
+        ++crowded_for_;
+    }
+    if (feasible_for_ == 8 || crowded_for_ == 8) {
+        penalty_ *= feasible_for_ == 8 ? 0.6 : 1.8;
+        feasible_for_ = crowded_for_ = 0;
+    }
+}
+
+TabuSearch::Move TabuSearch::best_move(Index turn, double excess) const {
+    Move chosen;
+    double lowest = INFINITE;
+    for (Index block = 0; block < tables_.blocks(); ++block) {
+        const Index here = place_of_[block];
+        const bool* allowed = tables_.allowed[block];
+        for (Index place = 0; place < tables_.places(); ++place) {
+            if (place == here || !allowed[place]) continue;
+            const double change = added_[block][place] - added_[block][here];
+            const double eased = eased_by(block, place);
+            const bool wished = excess - eased <= 1e-15 && total_ + change < best_;
+            if (waits_[block][place] > turn && !wished) continue;
+            const double value = change - penalty_ * eased;
+            if (value < lowest) {
+                lowest = value;
+                chosen = {block, place};
+            }
+        }
+    }
+    return chosen;
+}
+
+void TabuSearch::apply(Move move, Index waits_until) {
+    const Index left = place_of_[move.block];
+    total_ += added_[move.block][move.place] - added_[move.block][left];
+    place_of_[move.block] = move.place;
+    waits_[move.block][left] = waits_until;
+    for (Index limit = 0; limit < tables_.limits(); ++limit) {
+        taken_[limit][tables_.group[limit][left]] -= tables_.demand[limit][move.block];
+        taken_[limit][tables_.group[limit][move.place]] += tables_.demand[limit][move.block];
+    }
+    for (const auto& link : neighbours_.of[move.block]) {
+        const auto pair = tables_.pair[link.edge];
+        double* added = added_[link.block];
+        for (Index place = 0; place < tables_.places(); ++place)
+            added[place] += link.first ? pair[move.place][place] - pair[left][place]
+                                       : pair[place][move.place] - pair[place][left];
+    }
+}
+
+void TabuSearch::run(const std::vector<Index>& tenures, Stop& stop) {
+    for (Index turn = 0; turn < static_cast<Index>(tenures.size()); ++turn) {
+        const double too_much = excess();
+        judge(too_much);
+        const Move move = best_move(turn, too_much);
+        if (move.block >= 0) apply(move, turn + tenures[turn]);
+        if (turn % 16 == 0 && stop()) return;
+    }
+}
+
+void bind_tabu(nb::module_& module) {
+    module.def(
+        "tabu_search",
+        [](const Tables& tables, Vector<Index> start, double best, double largest, double penalty,
+           Vector<Index> tenures, const nb::callable& over) -> std::optional<NumpyArray<Index, 1>> {
+            TabuSearch search(tables, copied(start), best, largest, penalty);
+            const auto moves = copied(tenures);
+            Stop stop(over);
+            {
+                nb::gil_scoped_release released;
+                search.run(moves, stop);
+            }
+            if (search.plan().empty()) return std::nullopt;
+            return to_numpy<Index>(search.plan());
+        },
+        "tables"_a, "start"_a, "best"_a, "largest"_a, "penalty"_a, "tenures"_a, "over"_a);
+}
+
+}  // namespace berth::exact

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import berth
-from berth.generators.switches import fat_tree_switches, hops_between, jellyfish_switches
+from berth.generators.clusters import fat_tree_switches, hops_between, jellyfish_switches
 from berth.model import BadInput, Problem
 
 

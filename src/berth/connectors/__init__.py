@@ -1,8 +1,7 @@
 """Other systems' formats, in and out."""
 
 from berth.connectors.export import Request, System, exported, write_all
-from berth.connectors.first_stage import evaluate_packing
-from berth.connectors.load import Loaded, load_any
+from berth.connectors.load import Loaded, evaluate_packing, load_any
 from berth.connectors.nomad import JobOptions
 
 __all__ = [

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from berth.connectors.documents import Written, safe_names
 from berth.connectors.heron import packing_plan
-from berth.connectors.names import safe_names
 from berth.connectors.nomad import JobOptions, job
-from berth.connectors.written import Written
 from berth.files import check_writable, write_text
 from berth.model import BadInput, Plan, Problem
 from berth.model.suggest import did_you_mean

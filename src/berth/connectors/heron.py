@@ -1,18 +1,22 @@
-"""Packing plans of Apache Heron, written: which instances share a container.
+"""Packing plans of Apache Heron: which instances share a container.
 
-After heron/proto/packing_plan.proto, in protobuf's JSON: the fields by their names there, 64-bit integers as
-strings. Container ids and task ids start with 1, component indexes with 0, memory and disk are in bytes.
+Written after heron/proto/packing_plan.proto, in protobuf's JSON: the fields by their names there, 64-bit
+integers as strings. Container ids and task ids start with 1, component indexes with 0, memory and disk are in
+bytes. Three forms of one content can be read: that JSON (names as there or in camel case, numbers
+or strings), what Heron's tracker answers, and what a dry run prints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from berth.connectors.amounts import amounts_of, without_place
-from berth.connectors.groups import Group, groups_of, operators_of
-from berth.connectors.written import Written
+from berth.connectors.documents import Written, amounts_of, without_place
+from berth.connectors.placements import Group, Share, container_name, groups_of, operators_of
+from berth.files.check import mistakes_in, shown
 from berth.model import BadInput, Plan, Problem
+from berth.model.suggest import did_you_mean
 
 LARGEST_ID = 2**31 - 1
 
@@ -93,3 +97,150 @@ def _left_out(problem: Problem, plan: Plan, number: int, groups: list[Group]) ->
             f"{application.name}: Heron has no place for what is reused, skipped and downloaded: left out"
         )
     return lines
+
+
+TOPOLOGY = ("id", "topology")
+CONTAINERS = ("container_plans", "containerPlans", "containers")
+INSTANCES = ("instance_plans", "instancePlans", "instances", "components")
+COMPONENT = ("component_name", "componentName", "component")
+INDEX = ("component_index", "componentIndex", "index")
+
+_RANDOM_PART = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+"""Heron's ids of topologies are names with such an end."""
+_TEXT = {"type": "string"}
+_WHOLE = {"type": ["integer", "string"]}
+
+
+def _either(names: tuple[str, ...], schema: dict[str, Any]) -> dict[str, Any]:
+    return dict.fromkeys(names, schema)
+
+
+def _list(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "object", "properties": properties}}
+
+
+_INSTANCE = {**_either(COMPONENT, _TEXT), **_either(INDEX, _WHOLE)}
+_CONTAINER = {"id": _WHOLE, **_either(INSTANCES, _list(_INSTANCE))}
+_SCHEMA = {
+    "type": "object",
+    "properties": {**_either(TOPOLOGY, _TEXT), **_either(CONTAINERS, _list(_CONTAINER))},
+}
+
+
+def is_packing_plan(document: Any) -> bool:
+    """Whether a file's data looks like a packing plan."""
+    plan = _inner(document)[0]
+    if not isinstance(plan, dict):
+        return False
+    dry_run = isinstance(plan.get("containers"), list) and "topology" in plan
+    return dry_run or any(name in plan for name in CONTAINERS[:2])
+
+
+def packed_shares(problem: Problem, document: Any, prefix: str = "") -> list[Share]:
+    """Which container every instance of the packing plan is in.
+
+    Args:
+        problem: what the plan is for.
+        document: the file's data.
+        prefix: what every path starts with.
+
+    Raises:
+        BadInput: it has fields of a wrong kind, or names what the problem doesn't have.
+    """
+    plan, path = _inner(document)
+    mistakes = [f"{prefix}{line}" for line in mistakes_in(plan, _SCHEMA, path)]
+    if mistakes:
+        raise BadInput(mistakes)
+    reader = _Reader(problem)
+    shares = list(reader.shares(plan, f"{prefix}{path}." if path else prefix))
+    if reader.mistakes:
+        raise BadInput(reader.mistakes)
+    return shares
+
+
+def _inner(document: Any) -> tuple[Any, str]:
+    """The plan itself, with its path: the tracker puts it into an answer."""
+    if isinstance(document, dict) and isinstance(document.get("result"), dict):
+        return document["result"], "result"
+    return document, ""
+
+
+class _Reader:
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.mistakes: list[str] = []
+
+    def shares(self, plan: dict[str, Any], path: str) -> Iterator[Share]:
+        number = self._topology(plan, path)
+        if number is None:
+            return
+        self._application = self._problem.applications[number]
+        self._operators = {item.operator.name: item for item in operators_of(self._problem, number)}
+        key, containers = self._field(plan, path, CONTAINERS)
+        for place, container in enumerate(containers or ()):
+            yield from self._container(container, f"{path}{key}[{place}].")
+
+    def _topology(self, plan: dict[str, Any], path: str) -> int | None:
+        """The number of the application that the plan is about."""
+        key, topology = self._field(plan, path, TOPOLOGY)
+        if topology is None:
+            return None
+        names = [application.name for application in self._problem.applications]
+        for name in (topology, _RANDOM_PART.sub("", topology)):
+            if name in names:
+                number = names.index(name)
+                if self._problem.applications[number].containers is not None:
+                    return number
+                self.mistakes.append(f"{path}{key}: application {name!r} has no containers in the problem")
+                return None
+        self.mistakes.append(f"{path}{key}: no application {did_you_mean(topology, names)}")
+        return None
+
+    def _container(self, container: dict[str, Any], path: str) -> Iterator[Share]:
+        application = self._application
+        count = 0 if application.containers is None else application.containers.count
+        key, identity = self._whole(container, path, ("id",))
+        if identity is not None and not 1 <= identity <= count:
+            has = f"{application.name} has 1 to {count}"
+            self.mistakes.append(f"{path}{key}: no container {identity} ({has})")
+            identity = None
+        key, instances = self._field(container, path, INSTANCES)
+        for place, instance in enumerate(instances or ()):
+            where = f"{path}{key}[{place}]"
+            name = self._instance(instance, f"{where}.")
+            if name is not None and identity is not None:
+                yield Share(where, (name,), container_name(application, identity - 1))
+
+    def _instance(self, instance: dict[str, Any], path: str) -> str | None:
+        """The instance's name in the problem."""
+        key, component = self._field(instance, path, COMPONENT)
+        index_key, index = self._whole(instance, path, INDEX)
+        if component is None or index is None:
+            return None
+        if component not in self._operators:
+            self.mistakes.append(f"{path}{key}: no operator {did_you_mean(component, self._operators)}")
+            return None
+        item = self._operators[component]
+        if not 0 <= index < item.operator.parallelism:
+            has = f"{component} has 0 to {item.operator.parallelism - 1}"
+            self.mistakes.append(f"{path}{index_key}: no instance {index} ({has})")
+            return None
+        return self._problem.instances.names[item.first + index]
+
+    def _field(self, entry: dict[str, Any], path: str, names: tuple[str, ...]) -> tuple[str, Any]:
+        """A field by the first of its names that is there, with that name; None where none is."""
+        for name in names:
+            if entry.get(name) is not None:
+                return name, entry[name]
+        self.mistakes.append(f"{path}{names[0]}: is needed")
+        return names[0], None
+
+    def _whole(self, entry: dict[str, Any], path: str, names: tuple[str, ...]) -> tuple[str, int | None]:
+        """A whole number, which may be written as a string."""
+        key, value = self._field(entry, path, names)
+        if value is None:
+            return key, None
+        if isinstance(value, str) and not re.fullmatch(r"-?[0-9]{1,10}", value):
+            self.mistakes.append(f"{path}{key}: expected a whole number, found {shown(value)}")
+            return key, None
+        return key, int(value)

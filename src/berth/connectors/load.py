@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from berth.connectors.heron_reader import is_packing_plan, packed_shares
-from berth.connectors.nomad_reader import ReadJob, is_job, read_job
-from berth.connectors.shares import Share, plan_of
+from berth.connectors.heron import is_packing_plan, packed_shares
+from berth.connectors.nomad import ReadJob, is_job, read_job
+from berth.connectors.placements import Share, plan_of
+from berth.evaluation import Evaluation, Setting, Situation, evaluate
+from berth.evaluation.feasibility import containers
 from berth.files import plan_from
 from berth.files.document import read_document
 from berth.model import BadInput, Plan, Problem
@@ -88,3 +90,19 @@ def _with_more(plan: Plan, plans: list[Plan]) -> Plan:
             downloads=plan.downloads + tuple(item for item in more.downloads if item not in plan.downloads),
         )
     return plan
+
+
+FIGURES = ("containers_used", "container_traffic_bytes_per_s")
+
+
+def evaluate_packing(problem: Problem, plan: Plan) -> Evaluation:
+    """The metrics and constraints of containers; that nothing is placed is a violation, too.
+
+    The judge computes them with everything on one node: what is between containers is the same wherever
+    these run.
+    """
+    anywhere = dict.fromkeys(problem.instances.names, problem.network.nodes[0].name)
+    packed = replace(plan, assignment=anywhere)
+    metrics = evaluate(problem, packed).metrics
+    violations = evaluate(problem, plan).violations + tuple(containers(Situation(Setting(problem), packed)))
+    return Evaluation({key: metrics[key] for key in FIGURES if key in metrics}, violations)

@@ -11,7 +11,7 @@ import numpy as np
 from berth.files.document import read_bytes
 from berth.files.latency_matrix import read_latency_matrix
 from berth.generators import Delays
-from berth.generators.measured import Space
+from berth.generators.generator import Space
 
 PLANETLAB, CLOUDS, IOT_LAB, SYNTHETIC = "PlanetLab", "cloud regions", "IoT lab", "synthetic"
 FILES = {

@@ -4,14 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from importlib import import_module
+from typing import Any, cast
 
-from berth.generators.generator import Generator
-from berth.generators.measured import Delays
-from berth.generators.registry import find_generator
+from berth.generators.generator import Delays, Generator
 from berth.model import BadInput, Network, Problem
 from berth.model.parameters import parameters_from
 from berth.model.randomness import generator_for
+from berth.model.suggest import did_you_mean
+
+GENERATORS = {
+    "fat": "berth.generators.uniform_graphs:Fat",
+    "fat-tree": "berth.generators.clusters:FatTree",
+    "forest": "berth.generators.forest:Forest",
+    "jellyfish": "berth.generators.clusters:Jellyfish",
+    "matrices": "berth.generators.matrices:Matrices",
+    "random-graph": "berth.generators.random_graph:RandomGraph",
+    "sequential": "berth.generators.uniform_graphs:Sequential",
+    "stream-tree": "berth.generators.stream_tree:StreamTree",
+    "tag-and-count": "berth.generators.tag_and_count:TagAndCount",
+}
+
+
+def find_generator(name: str) -> Generator:
+    """The generator of that name.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if name not in GENERATORS:
+        raise BadInput([f"KIND: no kind {did_you_mean(name, GENERATORS)}; 'berth generate --list' has them"])
+    module, attribute = GENERATORS[name].split(":")
+    return cast(Generator, getattr(import_module(module), attribute)())
 
 
 def generate(

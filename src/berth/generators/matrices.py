@@ -7,11 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from berth.generators.applications import any_host
-from berth.generators.draws import uniform
-from berth.generators.generator import About
-from berth.generators.measured import Delays, Space
-from berth.generators.settings import MOST_NODES, Settings, setting
+from berth.generators.generator import MOST_NODES, About, Delays, Settings, Space, any_host, setting, uniform
 from berth.model import Application, Network, Node, Operator, Problem, Stream
 
 SIZES = (50, 100, 200, 500)

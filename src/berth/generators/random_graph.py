@@ -7,11 +7,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from berth.generators.applications import any_host, some_hosts, streams_along
-from berth.generators.draws import uniform
-from berth.generators.generator import About
-from berth.generators.measured import Delays, normal_delays
-from berth.generators.settings import MOST_NODES, MOST_OPERATORS, Settings, setting
+from berth.generators.generator import (
+    MOST_NODES,
+    MOST_OPERATORS,
+    About,
+    Delays,
+    Settings,
+    any_host,
+    normal_delays,
+    setting,
+    some_hosts,
+    streams_along,
+    uniform,
+)
 from berth.model import Application, Network, Node, Operator, Problem
 
 

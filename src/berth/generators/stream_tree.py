@@ -7,11 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from berth.generators.applications import any_host
-from berth.generators.draws import DECIMALS, uniform
-from berth.generators.generator import About
-from berth.generators.measured import Delays, Space
-from berth.generators.settings import MOST_NODES, Settings, setting
+from berth.generators.generator import (
+    DECIMALS,
+    MOST_NODES,
+    About,
+    Delays,
+    Settings,
+    Space,
+    any_host,
+    setting,
+    uniform,
+)
 from berth.model import Application, Network, Node, Operator, Problem, Stream
 
 BYTES_PER_KBIT = 125.0

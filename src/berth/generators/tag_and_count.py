@@ -6,11 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from berth.generators.applications import in_a_row
-from berth.generators.draws import symmetric, uniform
-from berth.generators.generator import About
-from berth.generators.measured import Delays
-from berth.generators.settings import MOST_NODES, Settings, setting
+from berth.generators.generator import (
+    MOST_NODES,
+    About,
+    Delays,
+    Settings,
+    in_a_row,
+    setting,
+    symmetric,
+    uniform,
+)
 from berth.model import Application, Network, Node, Operator, Problem
 
 STEPS = ("parse", "tag", "filter", "count", "rank")

@@ -6,9 +6,7 @@ from typing import Any
 
 import berth
 from berth.experiments.experiment import Calibration
-from berth.generators.fat_tree import FatTree, FatTreeParameters
-from berth.generators.jellyfish import Jellyfish, JellyfishParameters
-from berth.generators.topology_requests import request
+from berth.generators.clusters import FatTree, FatTreeParameters, Jellyfish, JellyfishParameters, request
 from berth.model import Network, Problem
 from berth.model.randomness import generator_for
 

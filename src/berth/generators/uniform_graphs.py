@@ -1,4 +1,4 @@
-"""What `sequential` and `fat` share: equal operators and equal nodes (paper 000, table 2)."""
+"""Equal operators on equal nodes: in a row, or side by side (paper 000, section 7.3 and table 2)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from berth.generators.applications import some_hosts
-from berth.generators.measured import Delays, normal_delays
-from berth.generators.settings import MOST_NODES, MOST_OPERATORS, Settings, setting
+from berth.generators.generator import (
+    MOST_NODES,
+    MOST_OPERATORS,
+    About,
+    Delays,
+    Settings,
+    in_a_row,
+    normal_delays,
+    setting,
+    some_hosts,
+    streams_along,
+)
 from berth.model import Application, Network, Node, Operator, Problem, Stream
 
 
@@ -62,3 +71,43 @@ class Uniform(ABC):
     @abstractmethod
     def streams(self, names: list[str]) -> tuple[Stream, ...]:
         """Who sends to whom."""
+
+
+class Sequential(Uniform):
+    """A pipeline."""
+
+    about = About(
+        name="sequential",
+        paper="000, section 7.3: scalability, sequential applications",
+        makes="equal operators in a row on equal nodes",
+    )
+
+    def streams(self, names: list[str]) -> tuple[Stream, ...]:
+        """From each to the next."""
+        return in_a_row(names)
+
+
+@dataclass(frozen=True)
+class FatParameters(UniformParameters):
+    """What users may set."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.operators < 3:
+            raise ValueError(f"operators: {self.operators} is below 3: ends, and one between them")
+
+
+class Fat(Uniform):
+    """A fan out and in: figure 8 isn't legible, but the paper's numbers of variables tell (erratum E0.5)."""
+
+    about = About(
+        name="fat",
+        paper="000, section 7.3: scalability, fat applications",
+        makes="a source, equal operators side by side and a sink on equal nodes",
+    )
+    parameters = FatParameters
+
+    def streams(self, names: list[str]) -> tuple[Stream, ...]:
+        """From the first to all between, and from these to the last."""
+        source, *middle, sink = names
+        return streams_along([(source, name) for name in middle] + [(name, sink) for name in middle])

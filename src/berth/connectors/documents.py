@@ -1,10 +1,13 @@
-"""Resources of berth, an open map, as the few that other systems know: cores, bytes of memory and of disk."""
+"""What documents for other systems are made of: amounts that they know, names that they accept, text."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from berth.model import Application, BadInput
 
@@ -55,3 +58,34 @@ def without_place(application: Application) -> list[str]:
     containers = {} if application.containers is None else application.containers.capacity
     maps = (containers, *(operator.demand for operator in application.operators))
     return [name for name in dict.fromkeys(name for item in maps for name in item) if name not in KNOWN]
+
+
+LONGEST = 100
+
+
+def safe_names(names: Iterable[str]) -> list[str]:
+    """For every name one of letters, digits, `_`, `.` and `-`, as near to it as possible, no two the same."""
+    taken: set[str] = set()
+    found = []
+    for name in names:
+        wanted = re.sub(r"^[.-]|[^\w.-]", "_", name)[:LONGEST] or "_"
+        unique, count = wanted, 1
+        while unique.casefold() in taken:
+            count += 1
+            unique = f"{wanted}-{count}"
+        taken.add(unique.casefold())
+        found.append(unique)
+    return found
+
+
+@dataclass(frozen=True)
+class Written:
+    """A document, and what to tell the user about it."""
+
+    document: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The file's text."""
+        return json.dumps(self.document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"

@@ -2,7 +2,7 @@
 
 Forests of 5 applications of up to 50 operators on 30 processors; of 100 applications on 300, also with little
 to share (`--quick` leaves these out); and small ones against the optimum. Closed is the share of the gap
-between the best of the 24 and the bound. Seconds are of processor time, of this process, without compiling.
+between the best of the 24 and the bound. Seconds are of processor time, of this process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, get_args
 
 import berth
 from berth.model import Plan, Problem
-from berth.policies.many.policies import Processors
+from berth.policies.sharing.heuristics import Processors
 
 HEURISTICS = ("random-no-reuse", "random", "top-down-bfs", "top-down-dfs", "bottom-up-bfs", "bottom-up-dfs")
 LARGE: dict[str, Any] = {"applications": 100, "processors": 300}

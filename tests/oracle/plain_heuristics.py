@@ -12,7 +12,7 @@ import numpy as np
 
 from berth.model import Problem
 from berth.model.randomness import generator_for
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 TOLERANCE = 1 + 1e-9
 Placed = dict[int, int]

@@ -16,6 +16,7 @@ from berth.policies.odp import OdpParameters, infeasible
 from berth.policies.policy import About, Answer, Task
 from berth.policies.registry import find_policy
 from berth.policies.search import SearchParameters
+from berth.policies.sharing.goals import GOALS as FOREST_GOALS
 from berth.policies.solve import problem_goal
 
 CLOSE = 1e-3
@@ -147,7 +148,7 @@ class _Attempts:
     def _is_of_forest(self) -> bool:
         """Whether it is paper 004's problem: shared operators or objects, and one of its goals."""
         shares = not self._packs and unmodelled(self._task.problem) is not None
-        return shares and self._goal.single in _goals_of_forest()
+        return shares and self._goal.single in FOREST_GOALS
 
     @property
     def _bounded_usage(self) -> bool:
@@ -231,12 +232,6 @@ class _Attempts:
 
     def _tighter(self, one: float, other: float) -> float:
         return min(one, other) if self._goal.maximise else max(one, other)
-
-
-def _goals_of_forest() -> tuple[str, ...]:
-    from berth.policies.forest_search.goals import GOALS  # compiled code takes a moment to load
-
-    return GOALS
 
 
 def _first(task: Task, names: tuple[str, ...]) -> Answer:

@@ -10,8 +10,8 @@ from berth.exact.minimise import Solution, minimise
 from berth.exact.modelled import modelled, unmodelled
 from berth.exact.placement import Sampling
 from berth.policies.downloads import choose_downloads
-from berth.policies.exact_sharing import solve_shared
 from berth.policies.policy import About, Answer, Task
+from berth.policies.sharing.exact import solve_shared
 from berth.policies.solve import problem_goal
 
 

@@ -11,7 +11,7 @@ from berth.experiments.many import communication, number_of_applications, proces
 from berth.experiments.many.outcome import outcome_of
 from berth.experiments.many.ways import H1, H2, H3, HEURISTICS, REUSE, USUAL, costs, forest
 from berth.generators.forest import ForestParameters
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 from tests.experiments.many.outcomes import made
 
 EXPERIMENTS = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from berth.experiments.many.outcome import Outcome, Shares
 from berth.experiments.many.ways import HEURISTICS, REUSE, REUSERS
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 Measure = Callable[[Outcome], Shares]
 

@@ -11,7 +11,7 @@ from berth.experiments.judging import verdict
 from berth.experiments.many.outcome import Outcome
 from berth.experiments.many.rules import ONE_RUN, SLIGHT, Judged
 from berth.experiments.many.ways import HEURISTICS, REUSE
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 EXACTLY, ROUGHLY = 0.95, 0.7
 

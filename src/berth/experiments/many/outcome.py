@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from berth.experiments.many.ways import HEURISTICS, REUSE
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 Shares = NDArray[np.float64]
 """By run and strategy: means over values of what is varied."""

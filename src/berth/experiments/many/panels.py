@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from berth.experiments.many.outcome import Outcome
 from berth.experiments.many.ways import CARD, CARD_LEFT, FASTEST, FASTEST_LEFT, HEURISTICS, NO_REUSE, REUSE
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 PAPERS_NUMBERS = {CARD_LEFT: 3, FASTEST_LEFT: 4, CARD: 2, FASTEST: 1}
 """Strategies in the order of the rows, best first as in the paper, and the numbers they have there."""

@@ -12,7 +12,7 @@ from berth.experiments.judging import mean_of, verdict
 from berth.experiments.many.causes import CLOSE, UNKNOWN
 from berth.experiments.many.measures import Measure, less
 from berth.experiments.many.outcome import Outcome
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 ALL = tuple(range(len(STRATEGIES)))
 ONE_RUN = 0.02 + 1e-9

@@ -17,7 +17,7 @@ from berth.experiments.many.panels import draw_curves
 from berth.experiments.many.rules import Question
 from berth.experiments.many.ways import HEURISTICS, NO_REUSE, REUSE, USUAL, costs, forest
 from berth.generators.forest import ForestParameters
-from berth.policies.many.strategies import STRATEGIES
+from berth.policies.sharing.heuristics import STRATEGIES
 
 FORESTS = 50
 """The paper's runs for each value."""

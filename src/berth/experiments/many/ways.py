@@ -7,33 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
+from berth.core import sharing as core
 from berth.evaluation import Setting
 from berth.generators.forest import Forest, ForestParameters
 from berth.model import Problem
 from berth.model.randomness import generator_for
-from berth.policies.many.case import case_of
-from berth.policies.many.heuristics import DONE, run
-from berth.policies.many.policies import (
-    BottomUpBfs,
-    BottomUpDfs,
+from berth.policies.sharing.case import case_of
+from berth.policies.sharing.heuristics import HEURISTICS as POLICIES
+from berth.policies.sharing.heuristics import (
+    STRATEGIES,
     Heuristic,
-    ManyParameters,
-    Random,
-    RandomNoReuse,
-    TopDownBfs,
-    TopDownDfs,
+    HeuristicParameters,
+    ran_through,
 )
-from berth.policies.many.state import new_state
-from berth.policies.many.strategies import RELATIVES, STRATEGIES
 
-HEURISTICS: dict[str, Heuristic] = {
-    "RandomNoReuse": RandomNoReuse(),
-    "Random": Random(),
-    "TopDownBFS": TopDownBfs(),
-    "TopDownDFS": TopDownDfs(),
-    "BottomUpBFS": BottomUpBfs(),
-    "BottomUpDFS": BottomUpDfs(),
-}
+_NAMES = ("RandomNoReuse", "Random", "TopDownBFS", "TopDownDFS", "BottomUpBFS", "BottomUpDFS")
+HEURISTICS: dict[str, Heuristic] = dict(zip(_NAMES, POLICIES, strict=True))
 """By the paper's names, H1 to H6."""
 H1, H2, H3, H4, H5, H6 = range(len(HEURISTICS))
 FASTEST, CARD, FASTEST_LEFT, CARD_LEFT = range(len(STRATEGIES))
@@ -56,15 +46,16 @@ def forest(seed: int, parameters: ForestParameters) -> Problem:
 def costs(problem: Problem, seed: int) -> NDArray[np.float64]:
     """Speed enrolled by each way, by reuse, strategy and heuristic; infinite where it is stuck."""
     case = case_of(Setting(problem))
-    relatives = RELATIVES.index(ManyParameters().relatives)
+    empty = core.State(case).snapshot()
+    state, budget = core.State(case), Budget()
     cost = np.full((2, len(STRATEGIES), len(HEURISTICS)), np.inf)
     for column, heuristic in enumerate(HEURISTICS.values()):
         order = heuristic.order(problem, seed)
         for reusing in (NO_REUSE, REUSE):
-            for strategy in range(len(STRATEGIES)):
-                state = new_state(case)
-                reuses = bool(reusing) and heuristic.parameters().reuse
-                told = run(case, state, order, heuristic.manner, reuses, strategy, False, relatives)
-                if told[DONE]:
-                    cost[reusing, strategy, column] = case.nodes.speed[state.hosted > 0].sum()
+            reuse = bool(reusing) and heuristic.parameters().reuse
+            for strategy, processors in enumerate(STRATEGIES):
+                state.resume(empty)
+                run = heuristic.start(state, order, HeuristicParameters(processors, reuse))
+                if ran_through(run, budget) and run.stuck_at < 0:
+                    cost[reusing, strategy, column] = case.network.speed[state.hosted > 0].sum()
     return cost

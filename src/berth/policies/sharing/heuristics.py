@@ -1,0 +1,245 @@
+"""The six heuristics of paper 004 (section 5) as policies, with the orders in which they go."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.budget import Budget
+from berth.core import sharing as core
+from berth.evaluation.goal import Goal
+from berth.model import Problem
+from berth.model.randomness import generator_for
+from berth.policies.policy import About, Answer, Task
+from berth.policies.sharing.case import case_of
+from berth.policies.sharing.plan import plan_parts, shortage
+
+IntArray = NDArray[np.intp]
+Processors = Literal["fastest", "biggest-card", "fastest-remaining", "biggest-card-remaining"]
+Relatives = Literal["any", "chosen"]
+STRATEGIES: tuple[Processors, ...] = (
+    "fastest",
+    "biggest-card",
+    "fastest-remaining",
+    "biggest-card-remaining",
+)
+"""How a new processor is chosen (card 1.17). The first two are blocking: what was chosen once is never
+offered again as a new one."""
+_CHOICES = dict(zip(STRATEGIES, core.ProcessorChoice, strict=True))
+GOAL = Goal({"enrolled_speed": 1.0})
+_HOLDS = (
+    "capacities, processors, cards, ports, links, candidates, hosts and rules; not containers or requirements"
+)
+
+
+@dataclass(frozen=True)
+class HeuristicParameters:
+    """What users may set."""
+
+    processors: Processors = field(
+        default="biggest-card-remaining",
+        metadata={"help": "how a new processor is chosen: " + ", ".join(STRATEGIES)},
+    )
+    reuse: bool = field(default=True, metadata={"help": "take results that are computed elsewhere"})
+    retry: bool = field(
+        default=False,
+        metadata={"help": "if the chosen processor can't take an operator, try the next one"},
+    )
+    relatives: Relatives = field(
+        default="chosen",
+        metadata={
+            "help": "whose fathers and children may join a processor, with the blocking fastest and"
+            " biggest-card: only those of the operator for which it was chosen, or of any one there"
+        },
+    )
+
+
+@dataclass(frozen=True)
+class WithoutReuse(HeuristicParameters):
+    """The same where nothing is ever taken from others."""
+
+    reuse: bool = field(default=False, metadata={"help": "always false: the policy 'random' can reuse"})
+
+    def __post_init__(self) -> None:
+        if self.reuse:
+            raise ValueError("reuse: random-no-reuse never reuses; take --policy random instead")
+
+
+class Heuristic(ABC):
+    """Operators in an order, each taken from others, put beside relatives or on a new processor."""
+
+    about: About
+    parameters: type = HeuristicParameters
+    direction: core.Direction
+
+    @abstractmethod
+    def order(self, problem: Problem, seed: int) -> IntArray:
+        """The operators, as they are looked at."""
+
+    def start(self, state: core.State, order: IntArray, parameters: HeuristicParameters) -> core.Heuristic:
+        """The same on a state, to be run."""
+        return core.Heuristic(
+            state,
+            order,
+            self.direction,
+            _CHOICES[parameters.processors],
+            reuse=parameters.reuse,
+            retry=parameters.retry,
+            relatives_of_chosen=parameters.relatives == "chosen",
+        )
+
+    def solve(self, task: Task) -> Answer:
+        """One pass over all operators, without going back."""
+        problem, case = task.problem, case_of(task.setting)
+        state = core.State(case)
+        run = self.start(state, self.order(problem, task.seed), task.parameters)
+        finished = ran_through(run, task.budget)
+        trace: dict[str, Any] = {"attempts": run.attempts}
+        if not finished:
+            return Answer("unknown", goal=GOAL, reason=task.budget.reason, trace=trace)
+        if run.stuck_at >= 0:
+            name = problem.instances.operators[run.stuck_at].name
+            reason = f"stuck at {name}: no processor is left for it"
+            if run.blocked_by >= 0:
+                reason = f"stuck at {name}, for want of {shortage(problem, case, run.blocked_by)}"
+            return Answer("unknown", goal=GOAL, reason=reason, trace=trace)
+        parts = plan_parts(problem, state)
+        trace |= {"reused": len(parts.reuse), "skipped": len(parts.skipped)}
+        return Answer(
+            "feasible",
+            parts.nodes,
+            GOAL,
+            trace=trace,
+            downloads=parts.downloads,
+            reuse=parts.reuse,
+            skipped=parts.skipped,
+        )
+
+
+def ran_through(run: core.Heuristic, budget: Budget) -> bool:
+    """Run a heuristic; whether it came to its end before the time was up."""
+    while not run.run():
+        if budget.over:
+            return False
+    return True
+
+
+def breadth_first(problem: Problem) -> IntArray:
+    """Level by level from the results, over all applications; an operator after all that consume it."""
+    graph = problem.instances
+    left = [len(consumers) for consumers in graph.consumers]
+    found = _results(problem)
+    for operator in found:
+        for child in graph.inputs[operator]:
+            left[child] -= 1
+            if left[child] == 0:
+                found.append(child)
+    return np.array(found, dtype=np.intp)
+
+
+def depth_first(problem: Problem, *, children_first: bool) -> IntArray:
+    """One branch after another, the first input first; an operator before or behind what feeds it."""
+    graph = problem.instances
+    found: list[int] = []
+    seen: set[int] = set()
+    for root in _results(problem):
+        waiting = [(root, False)]
+        while waiting:
+            operator, behind = waiting.pop()
+            if behind:
+                found.append(operator)
+            elif operator not in seen:
+                seen.add(operator)
+                if children_first:
+                    waiting.append((operator, True))
+                else:
+                    found.append(operator)
+                waiting += [(child, False) for child in reversed(graph.inputs[operator])]
+    return np.array(found, dtype=np.intp)
+
+
+def _results(problem: Problem) -> list[int]:
+    """Operators whose results nobody consumes, in the order of the file."""
+    return [number for number, consumers in enumerate(problem.instances.consumers) if not consumers]
+
+
+def _about(name: str, title: str) -> About:
+    paper = f"004 (Benoit et al.), section 5: {title}"
+    return About(name, paper, "enrolled_speed, by a heuristic", _HOLDS)
+
+
+class Random(Heuristic):
+    """H2."""
+
+    about = _about("random", "H2, Random")
+    direction = core.Direction.ANY
+
+    def order(self, problem: Problem, seed: int) -> IntArray:
+        """Any order."""
+        return generator_for(seed).permutation(len(problem.instances.operators)).astype(np.intp)
+
+
+class RandomNoReuse(Random):
+    """H1."""
+
+    about = _about("random-no-reuse", "H1, RandomNoReuse")
+    parameters = WithoutReuse
+
+
+class TopDownBfs(Heuristic):
+    """H3."""
+
+    about = _about("top-down-bfs", "H3, TopDownBFS")
+    direction = core.Direction.TOP_DOWN
+
+    def order(self, problem: Problem, seed: int) -> IntArray:
+        """Level by level from the results."""
+        return breadth_first(problem)
+
+
+class TopDownDfs(Heuristic):
+    """H4."""
+
+    about = _about("top-down-dfs", "H4, TopDownDFS")
+    direction = core.Direction.TOP_DOWN
+
+    def order(self, problem: Problem, seed: int) -> IntArray:
+        """One branch after another, an operator before what feeds it."""
+        return depth_first(problem, children_first=False)
+
+
+class BottomUpBfs(Heuristic):
+    """H5."""
+
+    about = _about("bottom-up-bfs", "H5, BottomUpBFS")
+    direction = core.Direction.BOTTOM_UP
+
+    def order(self, problem: Problem, seed: int) -> IntArray:
+        """Level by level, the results last."""
+        return breadth_first(problem)[::-1]
+
+
+class BottomUpDfs(Heuristic):
+    """H6."""
+
+    about = _about("bottom-up-dfs", "H6, BottomUpDFS")
+    direction = core.Direction.CLIMBING
+
+    def order(self, problem: Problem, seed: int) -> IntArray:
+        """One branch after another, an operator behind what feeds it."""
+        return depth_first(problem, children_first=True)
+
+
+HEURISTICS: tuple[Heuristic, ...] = (
+    RandomNoReuse(),
+    Random(),
+    TopDownBfs(),
+    TopDownDfs(),
+    BottomUpBfs(),
+    BottomUpDfs(),
+)
+"""H1 to H6."""

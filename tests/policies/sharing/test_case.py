@@ -1,0 +1,146 @@
+"""The engine against the judge: after any operations the same loads and the same verdict."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from berth.core import sharing as core
+from berth.evaluation import Setting, Situation
+from berth.evaluation.feasibility import CONSTRAINTS, containers, requirements, unplaced
+from berth.evaluation.loads import card_loads, processor_loads, resource_loads
+from berth.files import problem_from
+from berth.model import Plan, Problem
+from berth.policies.sharing.case import case_of
+from berth.policies.sharing.plan import plan_parts
+from tests.oracle.problems import problems, sharing_problems
+
+KNOWN = [item for item in CONSTRAINTS if item not in (unplaced, requirements, containers)]
+
+
+def plan_now(problem: Problem, state: core.State) -> Plan:
+    """The state as a plan that the judge takes."""
+    parts = plan_parts(problem, state)
+    names = problem.network.nodes
+    placed = zip(problem.instances.names, parts.nodes.tolist(), strict=True)
+    assignment = {name: names[node].name for name, node in placed if node >= 0}
+    return Plan(assignment, reuse=parts.reuse, skipped=parts.skipped, downloads=parts.downloads)
+
+
+def agree(problem: Problem, case: core.Case, state: core.State) -> None:
+    """Loads, mistakes and verdict are the judge's."""
+    situation = Situation(Setting(problem), plan_now(problem, state))
+    loads, load, nodes = case.loads, state.loads, len(case.network)
+    assert situation.reuse_mistakes == []
+    near = {"rel": 1e-9, "abs": 1e-12}
+
+    def of_nodes(first: int) -> Any:
+        return load[first : first + nodes]
+
+    processors, *others = case.place_limits
+    assert of_nodes(processors.first_load) == pytest.approx(processor_loads(situation), **near)
+    assert of_nodes(loads.card) == pytest.approx(card_loads(situation), **near)
+    crossed = np.nan_to_num(np.concatenate([situation.flows.rate, situation.downloads.rate])).sum()
+    assert load[loads.crossed] == pytest.approx(crossed, **near)
+    wanted = resource_loads(situation)
+    for limit, resource in zip(others, problem.instances.resources, strict=False):
+        assert of_nodes(limit.first_load) == pytest.approx(wanted[resource], **near)
+    links, amounts = situation.link_loads
+    found = dict(zip(links.tolist(), amounts.tolist(), strict=True))
+    for number, amount in enumerate(load[loads.link :].tolist()):
+        sender, receiver = case.network.link_ends(number)
+        assert amount == pytest.approx(found.get(sender * nodes + receiver, 0.0), **near)
+    node_of = state.node_of
+    assert state.hosted.tolist() == np.bincount(node_of[node_of >= 0], minlength=nodes).tolist()
+    assert state.unplaced == (situation.computed & (situation.node_of < 0)).sum()
+    broken = [line for constraint in KNOWN for line in constraint(situation)]
+    assert state.holds == (not broken), broken
+
+
+@st.composite
+def any_problem(draw: st.DrawFn) -> Problem:
+    """A problem without containers, mostly with operators that are equal."""
+    source = sharing_problems() if draw(st.integers(0, 3)) else problems()
+    document: dict[str, Any] = draw(source)
+    for application in document["applications"]:
+        application.pop("containers", None)
+    document.pop("objective", None)
+    document.pop("objective_bounds", None)
+    return problem_from(document)
+
+
+def step(draw: st.DrawFn, case: core.Case, state: core.State) -> None:
+    """One operation that makes sense."""
+    operator = draw(st.integers(0, len(case.operators) - 1))
+    node = draw(st.integers(-1, len(case.network) - 1))
+    partners = [other for other in range(len(case.operators)) if state.can_reuse(operator, other)]
+    if partners and draw(st.booleans()):
+        state.reuse(operator, draw(st.sampled_from(partners)))
+    elif state.status(operator) == core.Status.REUSED:
+        state.compute(operator)
+    elif state.status(operator) == core.Status.WANTED:
+        if draw(st.booleans()):
+            state.move_operator(operator, node)
+        else:
+            first, end = case.operators.first_instance[operator : operator + 2].tolist()
+            state.move(draw(st.integers(first, end - 1)), node)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_operations(data: st.DataObject) -> None:
+    """Moves, reuse and its end, in any order: the judge finds what the engine says."""
+    problem = data.draw(any_problem())
+    case = case_of(Setting(problem))
+    state = core.State(case)
+    for operator in range(len(case.operators)):
+        state.move_operator(operator, data.draw(st.integers(-1, len(case.network) - 1)))
+    agree(problem, case, state)
+    for _ in range(data.draw(st.integers(1, 12))):
+        step(data.draw, case, state)
+        agree(problem, case, state)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_undo(data: st.DataObject) -> None:
+    """What is undone leaves no trace in any value; what is kept stays; a snapshot can be gone back to."""
+    problem = data.draw(any_problem())
+    case = case_of(Setting(problem))
+    state = core.State(case)
+    empty = state.snapshot()
+    for _ in range(3):
+        for _ in range(data.draw(st.integers(0, 4))):
+            step(data.draw, case, state)
+        state.keep()
+        before = state.snapshot()
+        for _ in range(data.draw(st.integers(1, 4))):
+            step(data.draw, case, state)
+        state.undo()
+        assert state.snapshot() == before
+    agree(problem, case, state)
+    state.resume(empty)
+    assert state.snapshot() == empty
+    assert state.unplaced == len(problem.instances)
+
+
+def test_arrays_outlive_nothing() -> None:
+    """Arrays of a state are its present values, can't be written to, and keep it alive."""
+    state = core.State(case_of(Setting(problem_from(SMALL))))
+    node_of = state.node_of
+    state.move(0, 1)
+    assert node_of.tolist() == [1]
+    with pytest.raises(ValueError, match="read-only"):
+        node_of[0] = 0
+    del state
+    assert node_of.tolist() == [1]
+
+
+SMALL: dict[str, Any] = {
+    "format": "berth/v1",
+    "name": "one",
+    "network": {"nodes": [{"name": "a"}, {"name": "b"}], "links": [{"from": "a", "to": "b", "delay_ms": 1}]},
+    "applications": [{"name": "app", "operators": [{"name": "o"}]}],
+}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import berth
-from berth.files.problem_document import problem_document
+from berth.files import problem_document
 
 NODES = 100_000
 APPLICATIONS = (1, 1_000)

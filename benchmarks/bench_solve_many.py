@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 import berth
-from berth.files.problem_document import problem_document
+from berth.files import problem_document
 from berth.pipeline.many import SETTINGS, Job, Terms, Variant, find_problems, locked, prepare
 from berth.spark import spark_session
 

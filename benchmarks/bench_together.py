@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import berth
-from berth.files.problem_document import problem_document
+from berth.files import problem_document
 from berth.pipeline.many import SETTINGS, find_problems
 from berth.pipeline.together import Method, Together, run_together, shared_network
 from berth.spark import spark_session

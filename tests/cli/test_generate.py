@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import berth as package
-from berth.files.problem_document import problem_document
+from berth.files import problem_document
 from berth.generators import GENERATORS
 from tests.cli.test_commands import TAG, berth
 

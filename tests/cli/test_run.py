@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from berth.files.lock import held
+from berth.files.document import held
 from berth.runtime.nodes import resource_name
 from tests.cli.test_commands import Done, berth
 

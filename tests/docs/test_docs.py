@@ -20,7 +20,7 @@ import berth
 from berth.cli import entry, output
 from berth.cli.app import COMMANDS, app, load_command
 from berth.evaluation import METRICS
-from berth.files import PLAN_SCHEMA, PROBLEM_SCHEMA, load
+from berth.files import PLAN, PROBLEM, load
 from berth.policies import policy_names
 from berth.spark import SparkSession
 
@@ -87,7 +87,7 @@ def test_every_policy_has_a_page() -> None:
         assert [field for field in parameters if f"`{field}`" not in page.read_text()] == []
 
 
-@pytest.mark.parametrize("schema", [PROBLEM_SCHEMA, PLAN_SCHEMA], ids=["problem", "plan"])
+@pytest.mark.parametrize("schema", [PROBLEM.schema, PLAN.schema], ids=["problem", "plan"])
 def test_every_field_is_documented(schema: dict[str, Any]) -> None:
     """Each key of both files is in the page about them."""
     words = set(re.findall(r"\w+", (DOCS / "file-formats.md").read_text()))

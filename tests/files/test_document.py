@@ -4,13 +4,15 @@ import errno
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from berth.files import load, write_bytes, write_text
-from berth.files.document import read_document
+from berth.files import document_from, load, write_bytes, write_text
+from berth.files.document import document_text, held, read_document
 from berth.model import BadInput
 from tests.files.documents import problem_document
 
@@ -189,3 +191,86 @@ def test_writing_to_a_device() -> None:
     """What is no file, such as /dev/null, is written to and stays what it is."""
     write_text("/dev/null", "new")
     assert not Path("/dev/null").is_file()
+
+
+ODD = [
+    "1e9",
+    "1.5",
+    "no",
+    "on",
+    "null",
+    "~",
+    "",
+    "0o17",
+    "0x1F",
+    "-",
+    "- a",
+    "a: b",
+    "é",
+    "true",
+    ".inf",
+    "1_0",
+    "+3",
+]
+
+
+@pytest.mark.parametrize("name", ["p.yaml", "p.yml", "p.json", "p"])
+def test_text_reads_as_the_same(tmp_path: Path, name: str) -> None:
+    """By YAML 1.2 too, where 1e9 is a number and no is a word."""
+    shared = [1.0, 2e-7, 1e30, None]
+    document = {"odd": ODD, **{f"key {text}": text for text in ODD}, "one": shared, "other": shared, "n": 3}
+    text = document_text(document, name)
+    again = document_from(text.encode(), name)
+    assert again == document
+    assert [type(value) for value in again["odd"]] == [str] * len(ODD)
+
+
+def test_large_documents_take_no_more_room_than_they_need() -> None:
+    """Indented for people while they are small."""
+    assert "\n  " in document_text({"a": [1]}, "p.json")
+    assert document_text({"a": [1] * 100_000}, "p.json").count("\n") == 1
+
+
+def test_keys_that_are_there_twice_are_found_quickly(tmp_path: Path) -> None:
+    """In a large mapping, too: comparing every key with every other one would take minutes."""
+    keys = [f'"k{number}": 1' for number in range(200_000)]
+    content = "{" + ", ".join([*keys, '"k199999": 2']) + "}"
+    assert refusal(tmp_path / "p.json", content) == "key 'k199999' is there twice"
+
+
+def test_a_folder_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    """The second one is told so; afterwards the folder is free again, even if the first one failed."""
+    folder = tmp_path / "new" / "folder"
+    with held(folder), pytest.raises(BadInput, match="another run is writing there"), held(folder):
+        pytest.fail("held twice")
+    with pytest.raises(RuntimeError), held(folder):
+        raise RuntimeError
+    with held(folder):
+        assert folder.is_dir()
+
+
+def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+    """However that ends: nobody has to clean up after a run that was killed."""
+    script = (
+        "import sys, time; from pathlib import Path; from berth.files.document import held\n"
+        "with held(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)"
+    )
+    other = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None
+    assert other.stdout.readline() == "held\n"
+    with pytest.raises(BadInput, match="another run is writing there"), held(tmp_path):
+        pytest.fail("held twice")
+    other.kill()
+    other.wait()
+    with held(tmp_path):
+        pass
+
+
+def test_a_folder_that_can_not_be_made(tmp_path: Path) -> None:
+    """Where a file is in the way, that is said."""
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(BadInput, match=r"file/folder: can't be written: not a directory"),
+        held(tmp_path / "file" / "folder"),
+    ):
+        pytest.fail("held")

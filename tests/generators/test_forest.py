@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import berth
-from berth.files import problem_from
-from berth.files.problem_document import problem_document
+from berth.files import problem_document, problem_from
 from berth.model import BadInput, Problem
 
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import berth
-from berth.files import problem_from
-from berth.files.problem_document import problem_document
+from berth.files import problem_document, problem_from
 from berth.generators import GENERATORS, Delays, find_generator
 from berth.model import BadInput, Network, Node, Problem
 from berth.model.parameters import described

@@ -14,8 +14,8 @@ from berth.cli.coordinates_on_spark import ProbeCounts, locate_on_spark
 from berth.cli.output import err, number, out, plain_table, print_json
 from berth.cli.spark_options import Configuration, Master
 from berth.files import check_writable, write_text
-from berth.files.document import read_document
-from berth.files.problem_file import network_from
+from berth.files.document import document_text, read_document
+from berth.files.problem_file import network_from, with_coordinates
 from berth.model import BadInput, Network
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ def coordinates(
     network = network_from(document)
     check_writable(target)
     # compiled code takes its time to load: only who wants coordinates pays for it
-    from berth.files.with_coordinates import document_text, with_coordinates
     from berth.space.network_samples import without_coordinates
 
     # Those that it has are replaced, so their distances are no delays to go by.

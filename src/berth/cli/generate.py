@@ -12,12 +12,10 @@ from rich.markup import escape
 
 from berth.cli.arguments import settings_from
 from berth.cli.output import err, out, print_json
-from berth.files import check_writable, problem_from, write_text
-from berth.files.document import LARGEST_BYTES, read_document
+from berth.files import check_writable, problem_document, problem_from, write_text
+from berth.files.document import LARGEST_BYTES, document_text, read_document
 from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
-from berth.files.problem_document import problem_document
 from berth.files.problem_file import network_from
-from berth.files.with_coordinates import document_text
 from berth.generators import GENERATORS, Delays, find_generator, generate_with
 from berth.model import BadInput, Network
 from berth.model.parameters import described

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from berth.cli.output import print_json
-from berth.files import PLAN_SCHEMA, PROBLEM_SCHEMA
+from berth.files import PLAN, PROBLEM
 
 EPILOG = """Examples:
 
@@ -29,7 +29,7 @@ def schema(
     kind: Annotated[Kind | None, typer.Argument(help="Which file; without it, both in one object.")] = None,
 ) -> None:
     """Print the JSON Schema of problem files, of plan files, or of both."""
-    schemas = {"problem": PROBLEM_SCHEMA, "plan": PLAN_SCHEMA}
+    schemas = {"problem": PROBLEM.schema, "plan": PLAN.schema}
     print_json(schemas if kind is None else schemas[kind.value])
 
 

@@ -3,45 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Required
+
+from typing_extensions import TypedDict
 
 from berth.files import plan_from
-from berth.files.check import mistakes_in
 from berth.files.document import read_document
-from berth.files.schema import AMOUNT, TEXT, Schema
+from berth.files.format import Amount, Format, closed
 from berth.model import BadInput, Plan, Problem
 from berth.simulate import Events, Failure, Migration, RateChange
 from berth.simulate.events import check_events
 
 
-def _items(properties: Schema, *required: str) -> Schema:
-    entry = {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-    return {"type": "array", "items": entry}
+@closed
+class _Rate(TypedDict, total=False):
+    at_s: Required[Amount]
+    factor: Required[Amount]
+    sources: list[str]
 
 
-EVENTS_SCHEMA: Schema = {
-    "type": "object",
-    "properties": {
-        "rates": _items(
-            {"at_s": AMOUNT, "factor": AMOUNT, "sources": {"type": "array", "items": TEXT}}, "at_s", "factor"
-        ),
-        "failures": _items({"node": TEXT, "at_s": AMOUNT, "until_s": AMOUNT}, "node", "at_s"),
-        "migrations": _items(
-            {
-                "at_s": AMOUNT,
-                "plan": TEXT,
-                "assignment": {"type": "object", "additionalProperties": TEXT},
-            },
-            "at_s",
-        ),
-    },
-    "additionalProperties": False,
-}
+@closed
+class _Failure(TypedDict, total=False):
+    node: Required[str]
+    at_s: Required[Amount]
+    until_s: Amount
+
+
+@closed
+class _Migration(TypedDict, total=False):
+    at_s: Required[Amount]
+    plan: str
+    assignment: dict[str, str]
+
+
+@closed
+class _Events(TypedDict, total=False):
+    rates: list[_Rate]
+    failures: list[_Failure]
+    migrations: list[_Migration]
+
+
+EVENTS = Format(_Events)
 
 
 def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
@@ -50,10 +52,7 @@ def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
     Raises:
         BadInput: a line for each mistake, with the path of the field.
     """
-    document = read_document(path)
-    mistakes = list(mistakes_in(document, EVENTS_SCHEMA))
-    if mistakes:
-        raise BadInput(mistakes)
+    document = EVENTS.checked(read_document(path))
     events = Events(
         rates=tuple(
             RateChange(item["at_s"], item["factor"], tuple(item["sources"]) if "sources" in item else None)
@@ -62,13 +61,13 @@ def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
         failures=tuple(
             Failure(item["node"], item["at_s"], item.get("until_s")) for item in document.get("failures", ())
         ),
-        migrations=_migrations(document.get("migrations", ()), path.parent, plan),
+        migrations=_migrations(document.get("migrations", []), path.parent, plan),
     )
     check_events(problem, events)
     return events
 
 
-def _migrations(items: list[dict[str, Any]], folder: Path, plan: Plan) -> tuple[Migration, ...]:
+def _migrations(items: list[_Migration], folder: Path, plan: Plan) -> tuple[Migration, ...]:
     """Plans by time; an assignment is what moves, and everything else stays."""
     found: dict[int, Migration] = {}
     for number in sorted(range(len(items)), key=lambda at: items[at]["at_s"]):

@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from berth.connectors.documents import Written, amounts_of, without_place
 from berth.connectors.placements import Group, Share, container_name, groups_of, operators_of
-from berth.files.check import mistakes_in, shown
+from berth.files.format import Format, Whole, open_ended, refuse, shown
 from berth.model import BadInput, Plan, Problem
 from berth.model.suggest import did_you_mean
 
@@ -107,24 +109,37 @@ INDEX = ("component_index", "componentIndex", "index")
 
 _RANDOM_PART = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 """Heron's ids of topologies are names with such an end."""
-_TEXT = {"type": "string"}
-_WHOLE = {"type": ["integer", "string"]}
 
 
-def _either(names: tuple[str, ...], schema: dict[str, Any]) -> dict[str, Any]:
-    return dict.fromkeys(names, schema)
+@open_ended
+class _Instance(TypedDict, total=False):
+    component_name: str
+    componentName: str
+    component: str
+    component_index: Whole | str
+    componentIndex: Whole | str
+    index: Whole | str
 
 
-def _list(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": {"type": "object", "properties": properties}}
+@open_ended
+class _Container(TypedDict, total=False):
+    id: Whole | str
+    instance_plans: list[_Instance]
+    instancePlans: list[_Instance]
+    instances: list[_Instance]
+    components: list[_Instance]
 
 
-_INSTANCE = {**_either(COMPONENT, _TEXT), **_either(INDEX, _WHOLE)}
-_CONTAINER = {"id": _WHOLE, **_either(INSTANCES, _list(_INSTANCE))}
-_SCHEMA = {
-    "type": "object",
-    "properties": {**_either(TOPOLOGY, _TEXT), **_either(CONTAINERS, _list(_CONTAINER))},
-}
+@open_ended
+class _PackingPlan(TypedDict, total=False):
+    id: str
+    topology: str
+    container_plans: list[_Container]
+    containerPlans: list[_Container]
+    containers: list[_Container]
+
+
+_PACKING_PLAN = Format(_PackingPlan)
 
 
 def is_packing_plan(document: Any) -> bool:
@@ -148,9 +163,7 @@ def packed_shares(problem: Problem, document: Any, prefix: str = "") -> list[Sha
         BadInput: it has fields of a wrong kind, or names what the problem doesn't have.
     """
     plan, path = _inner(document)
-    mistakes = [f"{prefix}{line}" for line in mistakes_in(plan, _SCHEMA, path)]
-    if mistakes:
-        raise BadInput(mistakes)
+    refuse(f"{prefix}{line}" for line in _PACKING_PLAN.mistakes(plan, path))
     reader = _Reader(problem)
     shares = list(reader.shares(plan, f"{prefix}{path}." if path else prefix))
     if reader.mistakes:

@@ -11,7 +11,9 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Required
+
+from typing_extensions import TypedDict
 
 from berth.connectors.documents import UNITS, Amounts, Written, amounts_of, safe_names, whole, without_place
 from berth.connectors.placements import (
@@ -23,7 +25,7 @@ from berth.connectors.placements import (
     no_container,
 )
 from berth.files import plan_document, plan_from
-from berth.files.check import mistakes_in, shown
+from berth.files.format import Format, Whole, open_ended, refuse, shown
 from berth.model import Application, BadInput, Plan, Problem
 from berth.model.suggest import did_you_mean
 
@@ -216,22 +218,30 @@ EQUALS = ("=", "==", "is", "", None)
 HERON_TOPOLOGY, HERON_CONTAINER = "topology.name", "container.index"
 """What Heron's scheduler writes into a job's Meta; container 0 is the topology master's."""
 
-_TEXT = {"type": ["string", "null"]}
-_META = {"type": ["object", "null"], "additionalProperties": _TEXT}
-_CONSTRAINT = {"type": "object", "properties": dict.fromkeys(("LTarget", "RTarget", "Operand"), _TEXT)}
-_GROUP = {
-    "type": "object",
-    "properties": {
-        "Count": {"type": ["integer", "null"]},
-        "Meta": _META,
-        "Constraints": {"type": ["array", "null"], "items": _CONSTRAINT},
-    },
-}
-_JOB = {
-    "type": "object",
-    "properties": {"Meta": _META, "TaskGroups": {"type": "array", "items": _GROUP}},
-    "required": ["TaskGroups"],
-}
+_Meta = dict[str, str | None] | None
+
+
+@open_ended
+class _Constraint(TypedDict, total=False):
+    LTarget: str | None
+    RTarget: str | None
+    Operand: str | None
+
+
+@open_ended
+class _Group(TypedDict, total=False):
+    Count: Whole | None
+    Meta: _Meta
+    Constraints: list[_Constraint] | None
+
+
+@open_ended
+class _Job(TypedDict, total=False):
+    Meta: _Meta
+    TaskGroups: Required[list[_Group]]
+
+
+_JOB = Format(_Job)
 
 
 @dataclass(frozen=True)
@@ -259,9 +269,7 @@ def read_job(problem: Problem, document: Any, prefix: str = "") -> ReadJob:
         BadInput: it has fields of a wrong kind, or names what the problem doesn't have.
     """
     job, path = (document["Job"], "Job") if "Job" in document else (document, "")
-    mistakes = [f"{prefix}{line}" for line in mistakes_in(job, _JOB, path)]
-    if mistakes:
-        raise BadInput(mistakes)
+    refuse(f"{prefix}{line}" for line in _JOB.mistakes(job, path))
     reader = _Reader(problem, job, f"{prefix}{path}." if path else prefix)
     shares = tuple(reader.shares())
     more = reader.more()

@@ -1,4 +1,4 @@
-"""Reading a file into plain data and writing plain data into a file, whole or not at all."""
+"""Reading files into plain data; writing them whole or not at all, and by one run at a time."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from berth.files.yaml12 import parse_yaml
+from berth.files.yaml12 import parse_yaml, yaml_text
 from berth.model import BadInput
 
 LARGEST_BYTES = 64 * 2**20
+LOCK_FILE = ".lock"
+_MOST_INDENTED = 100_000
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -95,8 +100,8 @@ def _parse_json(text: str) -> Any:
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise BadInput([f"key {twice!r} is there twice"])
     return mapping
 
@@ -144,3 +149,39 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
             raise
     except OSError as error:
         raise BadInput([f"{file}: can't be written: {(error.strerror or str(error)).lower()}"]) from None
+
+
+def document_text(document: dict[str, Any], path: str | os.PathLike[str]) -> str:
+    """A document as the content of a file: YAML where its name ends so, or else JSON."""
+    if Path(path).suffix.lower() in (".yaml", ".yml"):
+        return yaml_text(document)
+    compact = json.dumps(document, allow_nan=False)
+    if len(compact) <= _MOST_INDENTED:
+        compact = json.dumps(document, indent=2, allow_nan=False)
+    return compact + "\n"
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder, which is made if it is not there; the lock ends with the process, however that ends.
+
+    Raises:
+        BadInput: another run holds it, or it can't be written to.
+    """
+    # it brings asyncio along: only who writes into folders pays for it
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(folder / LOCK_FILE, blocking=False, thread_local=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise BadInput(
+            [f"{folder}: another run is writing there; wait for it or take another folder"]
+        ) from None
+    except OSError as error:
+        raise BadInput([f"{folder}: can't be written: {(error.strerror or str(error)).lower()}"]) from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.files.document import read_bytes
-from berth.files.probes import LONGEST_MS
 from berth.model import BadInput
 
+LONGEST_MS = 86_400_000.0
+"""A round trip of more than a day is none."""
 FloatArray = NDArray[np.float64]
 
 SUFFIXES = (".csv", ".tsv", ".txt")
@@ -103,6 +105,6 @@ def _checked(path: Path, names: list[str]) -> list[str]:
             [f"{path}: {wrong!r} is no name (names are not empty and have no '/', '#' or white space)"]
         )
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, count in Counter(names).items() if count > 1)
         raise BadInput([f"{path}: a node named {twice!r} is there twice"])
     return names

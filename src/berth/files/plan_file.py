@@ -1,15 +1,56 @@
-"""Plan files: reading any plan, writing ours."""
-
-from __future__ import annotations
+"""Plan files: their description, reading any plan, writing ours."""
 
 import json
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Required
 
-from berth.files.check import mistakes_in
+from typing_extensions import TypedDict
+
 from berth.files.document import read_document, write_text
-from berth.files.schema import PLAN_FORMAT, PLAN_SCHEMA
-from berth.model import BadInput, Download, Plan
+from berth.files.format import Finite, Format, Name, Whole, about, closed, open_ended
+from berth.model import Download, Plan
+from berth.model.plan import Status
+
+PLAN_FORMAT = "berth-plan/v1"
+
+_Ends = TypedDict("_Ends", {"from": Name, "to": Name})
+
+
+@closed
+class DownloadDocument(_Ends):
+    """An object that the node `to` reads from the holder `from`."""
+
+    object: Name
+
+
+@open_ended
+class PlanDocument(TypedDict, total=False):
+    """A plan file, in the order in which it is written; other tools may write more into it."""
+
+    format: Literal["berth-plan/v1"]
+    problem: str
+    policy: str
+    seed: Whole
+    goal: Annotated[dict[str, Finite], about("what was minimised: weights by metric")]
+    status: Status
+    reason: Annotated[str | None, about("why there is no plan, or why the search ended early")]
+    objective: Annotated[Finite | None, about("in the goal's terms")]
+    bound: Annotated[Finite | None, about("what no plan can do better than; null where nothing is proved")]
+    gap: Finite | None
+    seconds: Finite
+    assignment: Required[Annotated[dict[str, str], about("node by instance")]]
+    containers: Annotated[dict[str, str], about("container by instance")]
+    downloads: list[DownloadDocument]
+    reuse: Annotated[dict[str, str], about("by operator, the operator whose result is taken")]
+    skipped: Annotated[list[str], about("operators that nobody needs because of that")]
+    metrics: dict[str, Finite]
+    violations: Annotated[list[str], about("a line for every broken constraint")]
+    trace: Annotated[dict[str, Any], about("what the policy tells about its work")]
+
+
+PLAN = Format(PlanDocument, "berth plan")
+LEFT_OUT_IF_EMPTY = ("containers", "downloads", "reuse", "skipped", "trace")
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:
@@ -23,47 +64,31 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
 
 def plan_from(document: Any) -> Plan:
     """The plan in the data of a plan file; keys that berth doesn't know are left alone."""
-    mistakes = list(mistakes_in(document, PLAN_SCHEMA))
-    if mistakes:
-        raise BadInput(mistakes)
-    known = {key: document[key] for key in PLAN_SCHEMA["properties"] if key in document}
-    known.pop("format", None)
-    downloads = tuple(
-        Download(item["object"], item["from"], item["to"]) for item in known.pop("downloads", ())
+    checked = PLAN.checked(document)
+    fields = PlanDocument.__annotations__.keys() - {"format"}
+    known: dict[str, Any] = {key: value for key, value in checked.items() if key in fields}
+    known["downloads"] = tuple(
+        Download(item["object"], item["from"], item["to"]) for item in checked.get("downloads", ())
     )
-    for key in ("skipped", "violations"):
-        known[key] = tuple(known.get(key, ()))
-    return Plan(downloads=downloads, **known)
+    lists = {key: tuple(value) for key, value in known.items() if isinstance(value, list)}
+    return Plan(**known | lists)
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """The data of a plan file, in the contract's order; what means nothing is left out."""
-    document: dict[str, Any] = {
-        "format": PLAN_FORMAT,
-        "problem": plan.problem,
-        "policy": plan.policy,
-        "seed": plan.seed,
-        "goal": dict(plan.goal),
-        "status": plan.status,
-        "reason": plan.reason,
-        "objective": plan.objective,
-        "bound": plan.bound,
-        "gap": plan.gap,
-        "seconds": plan.seconds,
-        "assignment": dict(plan.assignment),
+    downloads = [{"object": d.object, "from": d.source, "to": d.target} for d in plan.downloads]
+    values = {**vars(plan), "format": PLAN_FORMAT, "downloads": downloads}
+    return {
+        key: _plain(values[key])
+        for key in PlanDocument.__annotations__
+        if values[key] or key not in LEFT_OUT_IF_EMPTY
     }
-    optional = {
-        "containers": dict(plan.containers),
-        "downloads": [{"object": d.object, "from": d.source, "to": d.target} for d in plan.downloads],
-        "reuse": dict(plan.reuse),
-        "skipped": list(plan.skipped),
-    }
-    document.update({key: value for key, value in optional.items() if value})
-    document["metrics"] = dict(plan.metrics)
-    document["violations"] = list(plan.violations)
-    if plan.trace:
-        document["trace"] = dict(plan.trace)
-    return document
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def plan_text(plan: Plan) -> str:

@@ -16,10 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, parquet
 
+from berth.files.latency_matrix import LONGEST_MS
 from berth.model import BadInput
 
-LONGEST_MS = 86_400_000.0
-"""A round trip of more than a day is none."""
 ENDS = ("from", "to")
 MEASURE = "rtt_ms"
 

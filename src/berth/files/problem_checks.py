@@ -1,21 +1,37 @@
-"""What a schema can't see: names that don't exist, doubles, cycles, shapes that don't fit."""
+"""Mistakes that a description of fields can't see: unknown names, doubles, cycles, shapes that don't fit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
-from berth.files.check import shown
+from berth.evaluation.goal import goal_mistakes
+from berth.files.format import shown
+from berth.files.problem_format import (
+    MOST_INSTANCES,
+    ApplicationDocument,
+    NetworkDocument,
+    OperatorDocument,
+    ProblemDocument,
+    RuleDocument,
+)
+from berth.model import Apart, Problem, Rule, Together, Where
 from berth.model.links import LINK_FIELDS
 from berth.model.suggest import did_you_mean
 
-Document = dict[str, Any]
+RULES: dict[str, tuple[type[Rule], str]] = {
+    "together": (Together, "operators"),
+    "apart": (Apart, "operators"),
+    "where": (Where, "labels"),
+}
+"""Rules by the key that says of which kind they are, and the field of the model that this key holds."""
 MOST_PAIRS = 20_000_000
 MOST_ROUTED = 10_000
 """Nodes between which shortest paths are looked for: tables of them take 7 GB then."""
 
 
-def document_mistakes(document: Document) -> Iterator[str]:
+def document_mistakes(document: ProblemDocument) -> Iterator[str]:
     """The mistakes in a problem document that fits the schema."""
     nodes = [node["name"] for node in document["network"]["nodes"]]
     objects = [item["name"] for item in document.get("objects", ())]
@@ -27,7 +43,7 @@ def document_mistakes(document: Document) -> Iterator[str]:
 
 
 def application_mistakes(
-    document: Document, nodes: Mapping[str, object], objects: Mapping[str, object]
+    document: ProblemDocument, nodes: Mapping[str, object], objects: Mapping[str, object]
 ) -> Iterator[str]:
     """The mistakes in what is placed and wanted, on some nodes and with some objects."""
     names = [application["name"] for application in document["applications"]]
@@ -52,7 +68,7 @@ def _known(names: Iterable[str], known: Iterable[str], path: str, what: str) -> 
             yield f"{path.format(number)}: no {what} {did_you_mean(name, known)}"
 
 
-def _network(network: Document, nodes: dict[str, None], objects: dict[str, None]) -> Iterator[str]:
+def _network(network: NetworkDocument, nodes: dict[str, None], objects: dict[str, None]) -> Iterator[str]:
     dimensions: dict[int, int] = {}
     for number, node in enumerate(network["nodes"]):
         holds = node.get("holds", [])
@@ -75,11 +91,11 @@ def _network(network: Document, nodes: dict[str, None], objects: dict[str, None]
             f"(at most {MOST_ROUTED:,} nodes); give coordinates or direct links"
         )
     for name in LINK_FIELDS:
-        yield from _matrix(network.get(name), len(network["nodes"]), f"network.{name}")
+        yield from _matrix(dict(network).get(name), len(network["nodes"]), f"network.{name}")
     yield from _links(network, nodes)
 
 
-def _matrix(rows: list[list[Any]] | None, size: int, path: str) -> Iterator[str]:
+def _matrix(rows: Any, size: int, path: str) -> Iterator[str]:
     if rows is None:
         return
     if len(rows) != size:
@@ -89,7 +105,7 @@ def _matrix(rows: list[list[Any]] | None, size: int, path: str) -> Iterator[str]
             yield f"{path}[{number}]: {len(row)} entries, but {size} nodes"
 
 
-def _links(network: Document, nodes: dict[str, None]) -> Iterator[str]:
+def _links(network: NetworkDocument, nodes: dict[str, None]) -> Iterator[str]:
     links = network.get("links", [])
     direct = network.get("routing", "direct") == "direct"
     placed = {node["name"] for node in network["nodes"] if direct and "coordinates" in node}
@@ -97,9 +113,9 @@ def _links(network: Document, nodes: dict[str, None]) -> Iterator[str]:
     for number, link in enumerate(links):
         path = f"network.links[{number}]"
         ends = link["from"], link["to"]
-        unknown = [end for end in ("from", "to") if link[end] not in nodes]
-        for end in unknown:
-            yield f"{path}.{end}: no node {did_you_mean(link[end], nodes)}"
+        unknown = {end: name for end, name in zip(("from", "to"), ends, strict=True) if name not in nodes}
+        for end, name in unknown.items():
+            yield f"{path}.{end}: no node {did_you_mean(name, nodes)}"
         if unknown:
             continue
         if ends[0] == ends[1]:
@@ -114,7 +130,7 @@ def _links(network: Document, nodes: dict[str, None]) -> Iterator[str]:
     )
 
 
-def _in_matrix(network: Document, position: dict[str, int], ends: tuple[str, str]) -> bool:
+def _in_matrix(network: NetworkDocument, position: dict[str, int], ends: tuple[str, str]) -> bool:
     """Whether the delay matrix has what a link entry leaves out."""
     matrix = network.get("delay_ms")
     if matrix is None:
@@ -124,7 +140,7 @@ def _in_matrix(network: Document, position: dict[str, int], ends: tuple[str, str
 
 
 def _application(
-    application: Document, path: str, nodes: Mapping[str, object], objects: Mapping[str, object]
+    application: ApplicationDocument, path: str, nodes: Mapping[str, object], objects: Mapping[str, object]
 ) -> Iterator[str]:
     operators = dict.fromkeys(operator["name"] for operator in application["operators"])
     names = [operator["name"] for operator in application["operators"]]
@@ -137,7 +153,7 @@ def _application(
 
 
 def _operator(
-    operator: Document, path: str, nodes: Mapping[str, object], objects: Mapping[str, object]
+    operator: OperatorDocument, path: str, nodes: Mapping[str, object], objects: Mapping[str, object]
 ) -> Iterator[str]:
     if "pinned" in operator:
         yield from _known([operator["pinned"]], nodes, f"{path}.pinned", "node")
@@ -154,27 +170,31 @@ def _operator(
     yield from _doubles(read, path + ".reads[{}].object", "an object")
 
 
-def _rule(rule: Document, path: str, operators: dict[str, None]) -> Iterator[str]:
-    kinds = [kind for kind in ("together", "apart", "where") if kind in rule]
+def _rule(rule: RuleDocument, path: str, operators: dict[str, None]) -> Iterator[str]:
+    kinds = [kind for kind in RULES if kind in rule]
     if len(kinds) != 1:
+        *others, last = RULES
         found = " and ".join(kinds) or "none"
-        yield f"{path}: one of together, apart and where is needed, found {found}"
+        yield f"{path}: one of {', '.join(others)} and {last} is needed, found {found}"
         return
-    companions = {"together": set(), "apart": {"by"}, "where": {"operators"}}[kinds[0]]
+    (kind,) = kinds
+    made, first = RULES[kind]
+    companions = {field.name: field for field in fields(made) if field.name != first}
     for key in rule:
-        if key != kinds[0] and key not in companions:
-            yield f"{path}.{key}: does not go with {kinds[0]}"
+        if key != kind and key not in companions:
+            yield f"{path}.{key}: does not go with {kind}"
     if rule.get("where") == {}:
         yield f"{path}.where: one label is needed at least"
-    if kinds[0] == "where" and "operators" not in rule:
-        yield f"{path}.operators: is needed"
-    key = "operators" if kinds[0] == "where" else kinds[0]
-    if key in rule:
-        yield from _known(rule[key], operators, f"{path}.{key}" + "[{}]", "operator")
-        yield from _doubles(rule[key], f"{path}.{key}" + "[{}]", "an operator")
+    for name, field in companions.items():
+        if name not in rule and field.default is MISSING:
+            yield f"{path}.{name}: is needed"
+    key = kind if first == "operators" else "operators"
+    names: Any = dict(rule).get(key, ())
+    yield from _known(names, operators, f"{path}.{key}" + "[{}]", "operator")
+    yield from _doubles(names, f"{path}.{key}" + "[{}]", "an operator")
 
 
-def _streams(application: Document, path: str, operators: dict[str, None]) -> Iterator[str]:
+def _streams(application: ApplicationDocument, path: str, operators: dict[str, None]) -> Iterator[str]:
     streams = application.get("streams", [])
     wrong = False
     for number, stream in enumerate(streams):
@@ -194,7 +214,7 @@ def _streams(application: Document, path: str, operators: dict[str, None]) -> It
         yield from _too_many_pairs(application, path)
 
 
-def _too_many_pairs(application: Document, path: str) -> Iterator[str]:
+def _too_many_pairs(application: ApplicationDocument, path: str) -> Iterator[str]:
     instances = {operator["name"]: operator.get("parallelism", 1) for operator in application["operators"]}
     total = sum(instances[s["from"]] * instances[s["to"]] for s in application.get("streams", ()))
     if total > MOST_PAIRS:
@@ -228,7 +248,7 @@ def _cycle(operators: dict[str, None], edges: list[tuple[str, str]]) -> list[str
     return [name, *reversed(way[way.index(name) :])]
 
 
-def _objective(document: Document) -> Iterator[str]:
+def _objective(document: ProblemDocument) -> Iterator[str]:
     weights = document.get("objective")
     if weights is not None and not any(weights.values()):
         yield "objective: one weight above 0 is needed"
@@ -245,3 +265,53 @@ def _availability_bounds(best: float, worst: float, path: str) -> Iterator[str]:
         yield f"{path}: best ({best:g}) must not be below worst ({worst:g})"
     if not (0 < worst <= 1 and 0 < best <= 1):
         yield f"{path}: availabilities above 0 and up to 1 are needed"
+
+
+def problem_mistakes(problem: Problem) -> Iterator[str]:
+    """Mistakes that show only when everything is put together."""
+    total = sum(o.parallelism for a in problem.applications for o in a.operators)
+    if total > MOST_INSTANCES * 10:
+        yield f"applications: {total} instances in all; at most {MOST_INSTANCES * 10} are handled"
+        return
+    yield from _homeless(problem)
+    yield from _unequal_equals(problem)
+    yield from goal_mistakes(problem)
+
+
+def _operator_path(problem: Problem, number: int) -> str:
+    graph = problem.instances
+    item = graph.operators[number]
+    first = next(k for k, other in enumerate(graph.operators) if other.application == item.application)
+    return f"applications[{item.application}].operators[{number - first}]"
+
+
+def _homeless(problem: Problem) -> Iterator[str]:
+    for number, nodes in enumerate(problem.instances.candidate_nodes):
+        if len(nodes) == 0:
+            operator = problem.instances.operators[number].operator
+            among = (
+                ""
+                if operator.candidates is None
+                else f" ({', '.join(operator.candidates) or 'no candidates'})"
+            )
+            yield (
+                f"{_operator_path(problem, number)}: no node may host {operator.name!r}: "
+                f"none of its candidates{among} hosts operators"
+            )
+
+
+def _unequal_equals(problem: Problem) -> Iterator[str]:
+    """Operators that compute the same thing must take the same work and give the same output."""
+    if not problem.sharing_keys.possible:
+        return
+    graph, classes = problem.instances, problem.sharing_keys.classes
+    first: dict[int, int] = {}
+    for number, group in enumerate(classes.tolist()):
+        model = graph.operators[first.setdefault(group, number)]
+        for field in ("work_ms", "output_bytes"):
+            here, there = (getattr(item.operator, field) for item in (graph.operators[number], model))
+            if here != there:
+                yield (
+                    f"{_operator_path(problem, number)}.{field}: {shown(here)} differs from {shown(there)} "
+                    f"of {model.name}, which has the same type and inputs"
+                )

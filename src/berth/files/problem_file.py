@@ -1,23 +1,31 @@
-"""Problem files: reading and checking them, and building the problem they describe."""
+"""Problem files: reading them into problems, and writing problems as the data of a file."""
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from berth.evaluation.goal import goal_mistakes
-from berth.files.check import mistakes_in, shown
 from berth.files.document import read_document
-from berth.files.problem_checks import application_mistakes, document_mistakes
-from berth.files.schema import MOST_INSTANCES, PROBLEM_SCHEMA
+from berth.files.format import refuse
+from berth.files.problem_checks import RULES, application_mistakes, document_mistakes, problem_mistakes
+from berth.files.problem_format import (
+    PROBLEM,
+    PROBLEM_FORMAT,
+    ApplicationDocument,
+    NetworkDocument,
+    NodeDocument,
+    OperatorDocument,
+    ProblemDocument,
+    RuleDocument,
+)
 from berth.model import (
-    Apart,
     Application,
-    BadInput,
     Containers,
     DataObject,
     Link,
@@ -28,13 +36,20 @@ from berth.model import (
     Read,
     Rule,
     Stream,
-    Together,
-    Where,
 )
 from berth.model.links import LINK_FIELDS
 
-MOST_LINES = 100
-Document = dict[str, Any]
+DECIMALS = 4
+"""Of coordinates in ms: a ten-thousandth is far below what can be measured."""
+_NAMES_IN_FILES = {"sender": "from", "receiver": "to"}
+"""Fields of the model that are called otherwise in files."""
+_DESCRIPTIONS: dict[type, type] = {
+    Problem: ProblemDocument,
+    Network: NetworkDocument,
+    Application: ApplicationDocument,
+    Operator: OperatorDocument,
+}
+"""What people read is written in the order in which it is described."""
 
 
 def load(path: str | os.PathLike[str]) -> Problem:
@@ -48,10 +63,10 @@ def load(path: str | os.PathLike[str]) -> Problem:
 
 def problem_from(document: Any) -> Problem:
     """The problem in the data of a problem file."""
-    _refuse(mistakes_in(document, PROBLEM_SCHEMA))
-    _refuse(document_mistakes(document))
-    problem = _problem(document, _network(document["network"]))
-    _refuse(_problem_mistakes(problem))
+    checked = PROBLEM.checked(document)
+    refuse(document_mistakes(checked))
+    problem = _problem(checked, _network(checked["network"]))
+    refuse(problem_mistakes(problem))
     problem.network.lay_out()
     return problem
 
@@ -63,11 +78,11 @@ def problem_on(network: Network, document: Any) -> Problem:
         BadInput: one line for each mistake, with the path of the field.
     """
     anywhere = {"network": {"nodes": [{"name": "any"}]}}
-    _refuse(mistakes_in({**document, **anywhere} if isinstance(document, dict) else document, PROBLEM_SCHEMA))
-    objects = dict.fromkeys(item["name"] for item in document.get("objects", ()))
-    _refuse(application_mistakes(document, network.index, objects))
-    problem = _problem(document, network)
-    _refuse(_problem_mistakes(problem))
+    checked = PROBLEM.checked({**document, **anywhere} if isinstance(document, dict) else document)
+    objects = dict.fromkeys(item["name"] for item in checked.get("objects", ()))
+    refuse(application_mistakes(checked, network.index, objects))
+    problem = _problem(checked, network)
+    refuse(problem_mistakes(problem))
     return problem
 
 
@@ -77,145 +92,161 @@ def network_from(document: Any) -> Network:
     Raises:
         BadInput: one line for each mistake that the file has by itself.
     """
-    _refuse(mistakes_in(document, PROBLEM_SCHEMA))
-    _refuse(document_mistakes(document))
-    return _network(document["network"])
+    checked = PROBLEM.checked(document)
+    refuse(document_mistakes(checked))
+    return _network(checked["network"])
 
 
-def _refuse(mistakes: Iterator[str]) -> None:
-    found = list(islice(mistakes, MOST_LINES))
-    if found:
-        more = ["... and more mistakes"] if next(mistakes, None) is not None else []
-        raise BadInput(found + more)
+def _problem(document: ProblemDocument, network: Network) -> Problem:
+    given = _without(document, "format")
+    given |= {
+        "network": network,
+        "applications": tuple(_application(item) for item in document["applications"]),
+        "objects": tuple(DataObject(**item) for item in document.get("objects", ())),
+    }
+    if "objective" in document:
+        given["objective"] = {name: float(weight) for name, weight in document["objective"].items() if weight}
+    if "objective_bounds" in document:
+        pairs = document["objective_bounds"].items()
+        given["objective_bounds"] = {name: (float(best), float(worst)) for name, (best, worst) in pairs}
+    return Problem(**given)
 
 
-def _problem(document: Document, network: Network) -> Problem:
-    weights = document.get("objective", {"response_time": 1.0})
-    bounds = document.get("objective_bounds", {})
-    return Problem(
-        name=document["name"],
-        network=network,
-        applications=tuple(_application(item) for item in document["applications"]),
-        objects=tuple(DataObject(item["name"], item["bytes"]) for item in document.get("objects", ())),
-        sharing=document.get("sharing", True),
-        objective={name: float(weight) for name, weight in weights.items() if weight},
-        objective_scale=document.get("objective_scale", "normalised"),
-        objective_bounds={name: (float(best), float(worst)) for name, (best, worst) in bounds.items()},
-    )
+def _network(document: NetworkDocument) -> Network:
+    given = _without(document, *LINK_FIELDS)
+    given["nodes"] = tuple(_node(item) for item in document["nodes"])
+    given["links"] = tuple(Link(**_renamed(item)) for item in document.get("links", ()))
+    matrices = {name: value for name, value in document.items() if name in LINK_FIELDS}
+    given["matrices"] = {name: np.array(rows, dtype=np.float64) for name, rows in matrices.items()}
+    return Network(**given)
 
 
-def _network(document: Document) -> Network:
-    settings = ("symmetric", "routing", "duplex", "one_port", "headroom")
-    matrices = {name: np.array(document[name], dtype=np.float64) for name in LINK_FIELDS if name in document}
-    return Network(
-        nodes=tuple(_node(item) for item in document["nodes"]),
-        links=tuple(
-            Link(item["from"], item["to"], **{name: item.get(name) for name in LINK_FIELDS})
-            for item in document.get("links", ())
-        ),
-        matrices=matrices,
-        **{name: document[name] for name in settings if name in document},
-    )
+def _node(document: NodeDocument) -> Node:
+    given: dict[str, Any] = {**document}
+    if "coordinates" in document:
+        given["coordinates"] = tuple(float(value) for value in document["coordinates"])
+    if "holds" in document:
+        given["holds"] = frozenset(document["holds"])
+    if "labels" in document:
+        given["labels"] = _labels(document["labels"])
+    return Node(**given)
 
 
-def _node(document: Document) -> Node:
-    fields = dict(document)
-    if "coordinates" in fields:
-        fields["coordinates"] = tuple(float(value) for value in fields["coordinates"])
-    fields["holds"] = frozenset(fields.get("holds", ()))
-    fields["labels"] = _labels(fields.get("labels", {}))
-    return Node(**fields)
-
-
-def _labels(document: Document) -> dict[str, str]:
+def _labels(document: Mapping[str, str | float | bool]) -> dict[str, str]:
     """Label values as text, so that 1 and '1' are the same zone."""
     return {
         key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in document.items()
     }
 
 
-def _application(document: Document) -> Application:
-    fields = dict(document)
-    if "containers" in fields:
-        containers = fields["containers"]
-        fields["containers"] = Containers(int(containers["count"]), containers["capacity"])
-    fields["operators"] = tuple(_operator(item) for item in document["operators"])
-    fields["streams"] = tuple(_stream(item) for item in document.get("streams", ()))
-    fields["rules"] = tuple(_rule(item) for item in document.get("rules", ()))
-    return Application(**fields)
+def _application(document: ApplicationDocument) -> Application:
+    given: dict[str, Any] = {**document}
+    if "containers" in document:
+        containers = document["containers"]
+        given["containers"] = Containers(int(containers["count"]), containers["capacity"])
+    given["operators"] = tuple(_operator(item) for item in document["operators"])
+    given["streams"] = tuple(Stream(**_renamed(item)) for item in document.get("streams", ()))
+    given["rules"] = tuple(_rule(item) for item in document.get("rules", ()))
+    return Application(**given)
 
 
-def _operator(document: Document) -> Operator:
-    fields = dict(document)
-    if "pinned" in fields:
-        fields["candidates"] = (fields.pop("pinned"),)
-    elif "candidates" in fields:
-        fields["candidates"] = tuple(fields["candidates"])
-    if "parallelism" in fields:
-        fields["parallelism"] = int(fields["parallelism"])
-    fields["reads"] = tuple(Read(item["object"], item["per_s"]) for item in document.get("reads", ()))
-    return Operator(**fields)
+def _operator(document: OperatorDocument) -> Operator:
+    given = _without(document, "pinned")
+    if "pinned" in document:
+        given["candidates"] = (document["pinned"],)
+    elif "candidates" in document:
+        given["candidates"] = tuple(document["candidates"])
+    if "parallelism" in document:
+        given["parallelism"] = int(document["parallelism"])
+    given["reads"] = tuple(Read(**item) for item in document.get("reads", ()))
+    return Operator(**given)
 
 
-def _stream(document: Document) -> Stream:
-    return Stream(
-        document["from"], document["to"], document.get("bytes_per_s"), document.get("grouping", "shuffle")
-    )
+def _rule(document: RuleDocument) -> Rule:
+    kind = next(kind for kind in RULES if kind in document)
+    made, first = RULES[kind]
+    given: dict[str, Any] = {first if key == kind else key: value for key, value in document.items()}
+    given["operators"] = tuple(given["operators"])
+    if "labels" in given:
+        given["labels"] = _labels(given["labels"])
+    return made(**given)
 
 
-def _rule(document: Document) -> Rule:
-    if "together" in document:
-        return Together(tuple(document["together"]))
-    if "apart" in document:
-        return Apart(tuple(document["apart"]), document.get("by"))
-    return Where(_labels(document["where"]), tuple(document["operators"]))
+def _without(document: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in keys}
 
 
-def _problem_mistakes(problem: Problem) -> Iterator[str]:
-    """Mistakes that show only when everything is put together."""
-    total = sum(o.parallelism for a in problem.applications for o in a.operators)
-    if total > MOST_INSTANCES * 10:
-        yield f"applications: {total} instances in all; at most {MOST_INSTANCES * 10} are handled"
-        return
-    yield from _homeless(problem)
-    yield from _unequal_equals(problem)
-    yield from goal_mistakes(problem)
+def _renamed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a link or stream by their names in the model."""
+    fields_of = {name: key for key, name in _NAMES_IN_FILES.items()}
+    return {fields_of.get(key, key): value for key, value in document.items()}
 
 
-def _operator_path(problem: Problem, number: int) -> str:
-    graph = problem.instances
-    item = graph.operators[number]
-    first = next(k for k, other in enumerate(graph.operators) if other.application == item.application)
-    return f"applications[{item.application}].operators[{number - first}]"
+def problem_document(problem: Problem) -> dict[str, Any]:
+    """The data of a file that reads as this problem; defaults are left out."""
+    return {"format": PROBLEM_FORMAT, **_document(problem)}
 
 
-def _homeless(problem: Problem) -> Iterator[str]:
-    for number, nodes in enumerate(problem.instances.candidate_nodes):
-        if len(nodes) == 0:
-            operator = problem.instances.operators[number].operator
-            among = (
-                ""
-                if operator.candidates is None
-                else f" ({', '.join(operator.candidates) or 'no candidates'})"
-            )
-            yield (
-                f"{_operator_path(problem, number)}: no node may host {operator.name!r}: "
-                f"none of its candidates{among} hosts operators"
-            )
+def _document(value: Any) -> Any:
+    """A value of the model as data: of dataclasses the fields that are not at their defaults."""
+    if isinstance(value, tuple):
+        return [_document(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, Mapping):
+        return {key: _document(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return np.where(np.isnan(value), None, value.astype(object)).tolist()  # type: ignore[call-overload]
+    if not is_dataclass(value):
+        return value
+    given = {
+        _NAMES_IN_FILES.get(field.name, field.name): _document(getattr(value, field.name))
+        for field in fields(value)
+        if getattr(value, field.name) != _default(field)
+    }
+    return _as_in_files(value, given)
 
 
-def _unequal_equals(problem: Problem) -> Iterator[str]:
-    """Operators that compute the same thing must take the same work and give the same output."""
-    if not problem.sharing_keys.possible:
-        return
-    graph, classes = problem.instances, problem.sharing_keys.classes
-    first: dict[int, int] = {}
-    for number, group in enumerate(classes.tolist()):
-        model = graph.operators[first.setdefault(group, number)]
-        for field in ("work_ms", "output_bytes"):
-            here, there = (getattr(item.operator, field) for item in (graph.operators[number], model))
-            if here != there:
-                yield (
-                    f"{_operator_path(problem, number)}.{field}: {shown(here)} differs from {shown(there)} "
-                    f"of {model.name}, which has the same type and inputs"
-                )
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _as_in_files(item: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Where files differ from the model: one candidate is a pin, and rules go by their kinds, for example."""
+    for kind, (made, first) in RULES.items():
+        if isinstance(item, made):
+            return {kind: given.pop(first), **given}
+    if isinstance(item, Operator) and item.candidates is not None and len(item.candidates) == 1:
+        (given["pinned"],) = given.pop("candidates")
+    if isinstance(item, Network):
+        given |= given.pop("matrices", {})
+    if isinstance(item, Problem):
+        given["objective"] = dict(item.objective)
+    order = _DESCRIPTIONS[type(item)].__annotations__ if type(item) in _DESCRIPTIONS else given
+    return {key: given[key] for key in order if key in given}
+
+
+def with_coordinates(
+    document: dict[str, Any],
+    positions: NDArray[np.float64],
+    heights: NDArray[np.float64] | None,
+    unplaced: Collection[int],
+) -> dict[str, Any]:
+    """A problem's document with these coordinates instead of any that it has; all else is as it was.
+
+    Args:
+        document: the data of the problem's file.
+        positions: a row for each node.
+        heights: one for each node; None: nodes have none.
+        unplaced: the numbers of nodes that get none; those that they have would be of another space.
+    """
+    changed = copy.deepcopy(document)
+    for number, node in enumerate(changed["network"]["nodes"]):
+        for name in ("coordinates", "height_ms"):
+            node.pop(name, None)
+        if number in unplaced:
+            continue
+        node["coordinates"] = positions[number].round(DECIMALS).tolist()
+        if heights is not None:
+            node["height_ms"] = round(float(heights[number]), DECIMALS)
+    return changed

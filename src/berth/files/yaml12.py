@@ -1,4 +1,4 @@
-"""YAML by the rules of 1.2, safely: plain data only, bounded depth and size, no key twice."""
+"""YAML by the rules of 1.2. Reading is safe: plain data only, bounded depth and size, no key twice."""
 
 from __future__ import annotations
 
@@ -160,3 +160,28 @@ def _plain(text: str) -> Any:
     if _SPECIAL.fullmatch(text):
         return float(text.replace(".", "").lower())
     return text
+
+
+def yaml_text(document: Any) -> str:
+    """Plain data as YAML that people read, and that reads as the same data by the rules of 1.2."""
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    return str(text)
+
+
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_Base):  # type: ignore[misc]
+    """Quotes by 1.2: PyYAML itself quotes by 1.1, where 1e9 is no number."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Whether equal parts are written out again: always, people read it."""
+        return True
+
+
+def _quoted_where_needed(dumper: Any, text: str) -> Any:
+    number_like = text[:1] in "+-.0123456789" and not isinstance(parse_yaml(text), str) if text else False
+    return dumper.represent_scalar(_TEXT_TAG, text, style="'" if number_like else None)
+
+
+_Dumper.add_representer(str, _quoted_where_needed)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from berth.files.lock import held
+from berth.files.document import held
 from berth.model import BadInput
 from berth.pipeline.checks import Clock
 from berth.pipeline.digest import FAILURES, Digest, Digester

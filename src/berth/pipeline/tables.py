@@ -11,7 +11,7 @@ import numpy as np
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.files.schema import FASTEST, SLOWEST
+from berth.files.problem_format import FASTEST, SLOWEST
 from berth.model import Problem
 from berth.model.pair_fields import PairField
 from berth.pipeline.feed import HEARTBEATS, OPERATORS, PROBES, STREAMS

@@ -16,7 +16,7 @@ from typing import Self
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from berth.files.lock import held
+from berth.files.document import held
 from berth.model import BadInput, Plan, Problem
 from berth.runtime import executors, on_worker, probe_on_worker
 from berth.runtime.access import Access, check_nodes, rooms_for

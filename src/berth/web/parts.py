@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Header, Path, Query, Request
 
-from berth.files import PLAN_SCHEMA
+from berth.files import PLAN
 from berth.web.experiments import Experiments
 from berth.web.explaining import Explaining
 from berth.web.jobs import JobFolder
@@ -98,7 +98,7 @@ PLAN_BODY = {
         "content": {
             "application/json": {
                 "schema": {
-                    **{key: value for key, value in PLAN_SCHEMA.items() if key != "$schema"},
+                    **{key: value for key, value in PLAN.schema.items() if key != "$schema"},
                     "required": ["format", "assignment"],
                 }
             }

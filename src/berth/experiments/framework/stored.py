@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from berth.experiments.framework.journal import Journal
 from berth.experiments.framework.schema import RUNS
 from berth.files import write_bytes
-from berth.files.lock import held
+from berth.files.document import held
 
 RUNS_FOLDER = "runs"
 UNFINISHED = "_temporary"

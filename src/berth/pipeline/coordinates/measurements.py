@@ -13,7 +13,8 @@ from pyarrow import parquet
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.files.probes import ENDS, LONGEST_MS, MEASURE, begins_as_parquet, probe_files, without_columns
+from berth.files.latency_matrix import LONGEST_MS
+from berth.files.probes import ENDS, MEASURE, begins_as_parquet, probe_files, without_columns
 from berth.model import BadInput
 from berth.pipeline.storage import Scratch
 from berth.space.errors import MOST_PAIRS

@@ -26,7 +26,7 @@ from pyspark.sql.types import (
 )
 
 from berth.evaluation import METRICS
-from berth.files.lock import held
+from berth.files.document import held
 from berth.spark.paths import spark_path
 
 _TEXT, _NUMBER = StringType(), DoubleType()

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from berth import __version__
 from berth.evaluation import METRICS
-from berth.files import PLAN_SCHEMA, PROBLEM_SCHEMA
+from berth.files import PLAN, PROBLEM
 from berth.policies.listing import policy_documents
 from berth.web.answers import answer
 from berth.web.parts import Parts, failing
@@ -77,4 +77,4 @@ def metrics() -> Response:
 @router.get("/schema", responses=failing())
 def schema() -> Response:
     """The JSON schemas of problem and plan files."""
-    return answer({"problem": PROBLEM_SCHEMA, "plan": PLAN_SCHEMA})
+    return answer({"problem": PROBLEM.schema, "plan": PLAN.schema})

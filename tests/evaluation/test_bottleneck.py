@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from berth.cli.app import app
 from berth.evaluation import Setting, Situation, evaluate
-from berth.evaluation.bottleneck import bottleneck, exceeded, uses
+from berth.evaluation.limits import bottleneck, exceeded, uses
 from berth.files import plan_from, problem_from
 from tests.evaluation.test_against_oracle import cases, some
 from tests.oracle import reference

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from berth.evaluation import Evaluation, evaluate
-from berth.evaluation.feasibility import exceeds
+from berth.evaluation.limits import exceeds
 from berth.files import plan_from, problem_from
 from berth.model import BadInput
 

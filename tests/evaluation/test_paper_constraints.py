@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from berth.evaluation import Setting, Situation
-from berth.evaluation.bottleneck import uses
+from berth.evaluation.limits import uses
 from berth.files import plan_from, problem_from
 from berth.model.randomness import generator_for
 

@@ -10,7 +10,7 @@ import pytest
 import berth
 from berth.evaluation import Setting, evaluate
 from berth.explanation import document, explain
-from berth.explanation.changes import with_copy_of, with_link
+from berth.explanation.changes import with_copy_of
 from berth.explanation.judging import Judge
 from berth.explanation.what_if import changes_tried
 from berth.files import plan_from, problem_from
@@ -173,11 +173,11 @@ def test_one_more_node() -> None:
 def test_a_faster_link() -> None:
     """Both ways in a symmetric network, one way in another; the rest of the link stays."""
     problem = line()
-    table = with_link(problem, 0, 2, "delay_ms", 10.0).problem.network.table
+    table = problem.with_link(0, 2, "delay_ms", 10.0).network.table
     assert (table.delay_ms[0, 2], table.delay_ms[2, 0], table.delay_ms[0, 1]) == (10.0, 10.0, 1.0)
     assert table.bandwidth_bytes_per_s[0, 2] == 400.0
     one_way = replace(problem, network=replace(problem.network, symmetric=False))
-    table = with_link(one_way, 0, 2, "bandwidth_bytes_per_s", 800.0).problem.network.table
+    table = one_way.with_link(0, 2, "bandwidth_bytes_per_s", 800.0).network.table
     assert table.bandwidth_bytes_per_s[0, 2] == 800.0
     assert table.delay_ms[0, 2] == 20.0
 

@@ -8,8 +8,7 @@ from rich.markup import escape
 
 from berth.cli.output import out
 from berth.evaluation import Situation
-from berth.evaluation.bottleneck import Use, bottleneck, exceeded
-from berth.evaluation.feasibility import amount
+from berth.evaluation.limits import Use, amount, bottleneck, exceeded
 
 
 def print_bottleneck(situation: Situation) -> None:

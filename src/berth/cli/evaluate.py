@@ -14,7 +14,7 @@ from berth.cli.plan_view import print_metrics
 from berth.connectors import evaluate_packing, load_any
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
-from berth.evaluation.bottleneck import bottleneck_document
+from berth.evaluation.limits import bottleneck_document
 from berth.files import load
 
 EPILOG = """Examples:

@@ -14,8 +14,8 @@ from berth.cli.output import metric_name, metric_value, number, out, plain_table
 from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
-from berth.evaluation.feasibility import amount
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import amount
 from berth.explanation import Explanation
 from berth.explanation.alternatives import Alternative, Explained
 from berth.explanation.growth import Room

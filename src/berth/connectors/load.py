@@ -11,7 +11,7 @@ from berth.connectors.heron import is_packing_plan, packed_shares
 from berth.connectors.nomad import ReadJob, is_job, read_job
 from berth.connectors.placements import Share, plan_of
 from berth.evaluation import Evaluation, Setting, Situation, evaluate
-from berth.evaluation.feasibility import containers
+from berth.evaluation.violations import containers
 from berth.files import plan_from
 from berth.files.document import read_document
 from berth.model import BadInput, Plan, Problem

@@ -25,7 +25,7 @@ from berth.drawing.views import (
     situation_of,
 )
 from berth.evaluation import Situation
-from berth.evaluation.feasibility import exceeds
+from berth.evaluation.limits import exceeds
 from berth.model import Network, Plan, Problem
 
 MOST_NODES = 30

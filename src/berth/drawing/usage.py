@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from berth.amounts import quantity
 from berth.evaluation import Situation
-from berth.evaluation.loads import card_loads, processor_loads, resource_loads
+from berth.evaluation.limits import Capacity, NetworkCard, Processor, place_limits
 
 FloatArray = NDArray[np.float64]
 
@@ -50,15 +50,16 @@ class LinkUse:
 
 def node_uses(situation: Situation) -> list[NodeUse]:
     """Every resource that somebody demands; busy processors and network cards where they are known."""
-    network = situation.network
-    uses = [
-        NodeUse(resource, needed, network.capacity(resource), quantity)
-        for resource, needed in resource_loads(situation).items()
-    ]
-    if any(application.throughput_per_s is not None for application in situation.problem.applications):
-        uses.append(NodeUse("busy", processor_loads(situation), np.ones(len(network.nodes)), None))
-    if situation.rates_known and np.isfinite(network.nic_bytes_per_s).any():
-        uses.append(NodeUse("card B/s", card_loads(situation), network.nic_bytes_per_s, quantity))
+    uses = []
+    for limit in place_limits(situation.setting):
+        if isinstance(limit, Capacity):
+            uses.append(NodeUse(limit.label, limit.used(situation), limit.room, quantity))
+        elif isinstance(limit, Processor):
+            uses.append(NodeUse("busy", limit.used(situation), limit.room, None))
+    cards = situation.network.nic_bytes_per_s
+    if situation.rates_known and np.isfinite(cards).any():
+        used = NetworkCard(situation.setting).used(situation)
+        uses.append(NodeUse("card B/s", used, cards, quantity))
     return uses
 
 

@@ -2,8 +2,7 @@
 
 from berth.evaluation.evaluate import Evaluation, evaluate
 from berth.evaluation.metrics import METRIC_BY_KEY, METRIC_BY_NAME, METRICS
-from berth.evaluation.occupied import Occupied
-from berth.evaluation.situation import Setting, Situation
+from berth.evaluation.situation import Occupied, Setting, Situation
 
 __all__ = [
     "METRICS",

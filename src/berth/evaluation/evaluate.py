@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from berth.evaluation.feasibility import violations
 from berth.evaluation.metrics import METRICS
-from berth.evaluation.occupied import Occupied
-from berth.evaluation.situation import Setting, Situation
+from berth.evaluation.situation import Occupied, Setting, Situation
+from berth.evaluation.violations import violations
 from berth.model import Plan, Problem
 
 

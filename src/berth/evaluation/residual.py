@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.feasibility import TOLERANCE, port_shares
-from berth.evaluation.loads import card_loads, resource_loads
+from berth.evaluation.limits import TOLERANCE, Capacity, NetworkCard, Port, place_limits
 from berth.evaluation.situation import Situation
 from berth.model import Network, Node
 from berth.model.links import LinkTable
@@ -22,15 +21,16 @@ def network_left(situation: Situation) -> Network:
     """The network without what a plan uses of capacities, network cards, links and ports.
 
     What already runs on a node waits for its processor: it is part of the run queue. The share of processors
-    in use is not a property of nodes; see `processor_loads`.
+    in use is not a property of nodes; see `Occupied`.
     """
     network = situation.network
     scale = 1.0 - network.headroom
     capacity = {
-        resource: _left(network.capacity(resource), load) / scale
-        for resource, load in resource_loads(situation).items()
+        limit.resource: _left(limit.room, limit.used(situation)) / scale
+        for limit in place_limits(situation.setting)
+        if isinstance(limit, Capacity)
     }
-    cards = _left(network.nic_bytes_per_s, card_loads(situation))
+    cards = _left(network.nic_bytes_per_s, NetworkCard(situation.setting).used(situation))
     hosted = np.bincount(situation.node_of[situation.running], minlength=len(network.nodes))
     touched = np.flatnonzero((hosted > 0) | (cards < network.nic_bytes_per_s))
     nodes = list(network.nodes)
@@ -103,7 +103,9 @@ def _ports_left(situation: Situation) -> FloatArray | PairField:
     Of both ends the fuller one counts, which can be stricter than need be, never laxer.
     """
     field = situation.network.table.bandwidth_bytes_per_s
-    sending, receiving = (np.maximum(1.0 - share, 0.0) for share in port_shares(situation))
+    sending, receiving = (
+        np.maximum(1.0 - Port(situation.setting, way).used(situation), 0.0) for way in (True, False)
+    )
     if isinstance(field, PairField):
         senders, receivers, entries = field.entries
         narrower = np.minimum(sending[senders], receiving[receivers])

@@ -13,9 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.occupied import Occupied
 from berth.evaluation.reuse import Lifted, lifted_rates, reuse_mistakes
-from berth.model import BadInput, Plan, Problem
+from berth.model import BadInput, Containers, Plan, Problem
 from berth.model.instances import InstanceGraph, pairs_of
 from berth.model.paths import PathSchedule
 from berth.model.suggest import did_you_mean
@@ -42,6 +41,18 @@ class Flows:
     sender: IndexArray
     receiver: IndexArray
     rate: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Occupied:
+    """What others have taken of the nodes that a plan may use, in the order of the network's nodes."""
+
+    amounts: Mapping[str, FloatArray]
+    """By resource; one that is not named here is untouched."""
+    busy: FloatArray
+    """The share of every node's processor."""
+    operators: FloatArray
+    """How many operators with a choice each node has."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +151,26 @@ class Situation:
         return numbers
 
     @cached_property
+    def packed(self) -> BoolArray:
+        """Instances that are in a container."""
+        packed = np.zeros(len(self.graph), dtype=bool)
+        names = self.plan.containers
+        packed[[number for number in self.packing if self.graph.names[number] in names]] = True
+        return packed
+
+    @cached_property
+    def hosted_containers(self) -> list[tuple[Containers, int]]:
+        """The containers that are not empty, with the node that each takes its capacity from."""
+        homes = {self.plan.containers[self.graph.names[k]]: k for k in np.flatnonzero(self.packed).tolist()}
+        return [(self.containers_of(number), int(self.node_of[number])) for number in homes.values()]
+
+    def containers_of(self, instance: int) -> Containers:
+        """The containers of an instance's application, which must have some."""
+        found = self.problem.applications[int(self.graph.application_of[instance])].containers
+        assert found is not None
+        return found
+
+    @cached_property
     def used_nodes(self) -> IndexArray:
         """Nodes that host at least one instance."""
         return np.unique(self.node_of[self.running])
@@ -229,12 +260,15 @@ class Situation:
     @cached_property
     def busy_share(self) -> FloatArray:
         """The share of its node's processor that each computation takes; NaN without a throughput."""
-        graph, running = self.graph, self.running
-        parallelism = graph.operator_values("parallelism")[running]
-        throughput = self.lifted.throughput[graph.operator_of[running]] / parallelism
-        representatives, _ = self.computations
-        speed = self.network.speed[self.node_of[representatives]]
-        return self.per_computation(throughput) * graph.work_ms[representatives] / 1000.0 / speed
+        speed = self.network.speed[self.node_of[self.computations[0]]]
+        return self.per_computation(self.processor_load[self.running]) / speed
+
+    @cached_property
+    def processor_load(self) -> FloatArray:
+        """By instance, the share of the reference processor that it takes; NaN without a throughput."""
+        graph = self.graph
+        throughput = self.lifted.throughput[graph.operator_of] / graph.operator_values("parallelism")
+        return np.asarray(throughput * graph.work_ms / 1000.0)
 
     @cached_property
     def object_rates(self) -> dict[tuple[str, int], float]:

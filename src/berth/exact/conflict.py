@@ -8,7 +8,7 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation import Setting
-from berth.evaluation.feasibility import amount, apart_place_of, exceeds
+from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.limits import Limit, LimitedModel
@@ -18,7 +18,6 @@ from berth.exact.minimise import LARGEST_MODEL
 from berth.exact.packing_conflict import unpackable
 from berth.exact.paths import PathTimes
 from berth.exact.placement import LARGEST_GRID, Placement
-from berth.model import Apart
 
 MOST_LINES = 12
 SECONDS_EACH = 2.0
@@ -61,34 +60,23 @@ def _no_candidates(placement: Placement) -> Iterator[str]:
 
 
 def _too_demanding(placement: Placement) -> Iterator[str]:
-    """A resource that no candidate has enough of, or a processor that can't keep up anywhere."""
+    """A block that needs more than any place that may host it has."""
     for block, nodes in enumerate(placement.candidates):
-        if len(nodes) == 0:
-            continue
-        what = _operator(placement, block)
-        for resource, demand in placement.block_demand.items():
-            there = placement.capacity[resource][nodes]
-            if not exceeds(float(demand[block]), float(there.max())):
-                continue
-            most = nodes[int(there.argmax())]
-            has = f"the most is {amount(there.max())} on {placement.network.nodes[most].name}"
-            tail = f"no candidate node has {resource}" if there.max() == 0 else has
-            yield f"{what} needs {resource} {amount(demand[block])}; {tail}"
-        fastest = placement.network.speed[nodes].max()
-        if exceeds(float(placement.block_busy[block]), float(fastest)):
-            busy = amount(placement.block_busy[block] / fastest)
-            yield f"{what} keeps up on no candidate node: {busy} processors busy on the fastest"
+        for item in placement.limits if len(nodes) else ():
+            there = item.room_at(nodes)
+            if exceeds(float(item.needed[block]), float(there.max())):
+                place = int(item.of.place_of[nodes[int(there.argmax())]])
+                yield item.of.too_much(_operator(placement, block), float(item.needed[block]), place)
 
 
 def _too_much_in_all(placement: Placement) -> Iterator[str]:
-    usable = np.unique(np.concatenate([*placement.candidates, np.zeros(0, dtype=np.intp)]))
-    for resource, demand in placement.block_demand.items():
-        needed, there = float(demand.sum()), float(placement.capacity[resource][usable].sum())
+    """More than all places together have that may host anything that needs it."""
+    for item in placement.limits:
+        needing = [placement.candidates[block] for block in np.flatnonzero(item.needed > 0).tolist()]
+        places = np.unique(item.of.place_of[np.unique(np.concatenate(needing))])
+        needed, there = float(item.needed.sum()), float(item.of.room[places].sum())
         if exceeds(needed, there):
-            yield f"total {resource} {amount(needed)} needed, {amount(there)} there"
-    needed, there = float(placement.block_busy.sum()), float(placement.network.speed[usable].sum())
-    if exceeds(needed, there):
-        yield f"total processing {amount(needed)} needed, {amount(there)} there (reference processors)"
+            yield item.of.too_much_in_all(needed, there, len(places))
 
 
 def _too_far(placement: Placement) -> Iterator[str]:
@@ -133,37 +121,11 @@ def _too_unreliable(placement: Placement) -> Iterator[str]:
             yield f"availability {amount(least)} of '{application.name}': at most {reached} is possible"
 
 
-def _too_few_places(placement: Placement) -> Iterator[str]:
-    """`apart` rules over more instances than there are places, or over what must be together."""
-    for number, (application, rule) in enumerate(placement.rules(Apart)):
-        subject = [
-            block
-            for block, rules in enumerate(placement.apart_rules)
-            for known, _ in rules
-            if known == number
-        ]
-        places = {
-            apart_place_of(placement.network.nodes[node], rule.by)
-            for block in subject
-            for node in placement.candidates[block].tolist()
-        }
-        names = ", ".join(rule.operators)
-        if len(set(subject)) < len(subject):
-            yield f"application '{application}': {names} must be apart, but some of them together"
-        elif len(places) < len(subject):
-            what = rule.by or "nodes"
-            yield (
-                f"application '{application}': {names} must be apart ({what}): "
-                f"{len(subject)} instances, {len(places)} places"
-            )
-
-
 CHECKS = (
     _no_candidates,
     _too_demanding,
     _too_much_in_all,
     unpackable,
-    _too_few_places,
     _too_far,
     _too_unreliable,
 )

@@ -23,7 +23,7 @@ def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
     table = placement.network.table
     routed = table.next_hop is not None and table.bandwidth_bound
     # Containers are put in order by their own numbers; routes may cross a node that hosts nothing.
-    untold = placement.packings or routed or placement.setting.occupied is not None
+    untold = placement.packings or routed
     if len(nodes) > MOST_NODES or untold:
         return []
     groups: dict[object, list[list[int]]] = {}
@@ -43,14 +43,16 @@ def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
 def _key(placement: Placement, costs: Costs, node: int) -> object:
     """What a node is by itself: its fields, who may go there and at what cost."""
     item = placement.network.nodes[node]
-    labels = {by for block in placement.apart_rules for _, by in block if by is not None}
-    told = {name: item.labels[name] for name in sorted(labels & item.labels.keys())}
     prices = tuple(
         costs.block[block][nodes == node].tobytes() for block, nodes in enumerate(placement.candidates)
     )
     plain = replace(item, name="", coordinates=None, height_ms=0.0, labels={}, capacity={})
-    there = tuple(float(capacity[node]) for capacity in placement.capacity.values())
-    return repr(plain), tuple(told.items()), there, prices, float(costs.node[node])
+    # A node of a larger place can be exchanged with others of that place only.
+    rooms = tuple(
+        float(limit.of.room[node]) if limit.single else int(limit.of.place_of[node])
+        for limit in placement.limits
+    )
+    return repr(plain), rooms, prices, float(costs.node[node])
 
 
 def _same_links(fields: list[NDArray[np.float64]], one: int, other: int) -> bool:

@@ -183,7 +183,7 @@ class _Judge:
         nodes = self._placement.nodes_of_instances(blocks)
         containers = self._placement.containers_of_instances(blocks)
         plan = Plan(assignment_of(setting.problem, nodes), containers=containers)
-        evaluation = evaluate(setting.problem, plan, setting.previous)
+        evaluation = evaluate(setting.problem, plan, setting.previous, setting.occupied)
         return None if evaluation.violations else evaluation.metrics
 
     def plan(self, goal: Goal, blocks: IndexArray | None) -> _Judged | None:

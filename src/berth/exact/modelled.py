@@ -36,4 +36,5 @@ def modelled(setting: Setting) -> Setting:
         )
         for application in problem.applications
     )
-    return Setting(replace(problem, applications=applications, sharing=False), setting.previous)
+    held = replace(problem, applications=applications, sharing=False)
+    return Setting(held, setting.previous, setting.occupied)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.feasibility import TOLERANCE
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import TOLERANCE
 from berth.exact.packing import ApplicationPacking
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from berth.evaluation.feasibility import amount, exceeds
+from berth.evaluation.limits import amount, exceeds
 from berth.exact.packing import ApplicationPacking
 from berth.exact.placement import Placement
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.evaluation.metrics import busy_processors
+from berth.evaluation.limits import Capacity, PlaceLimit, Processor, place_limits
 from berth.exact.packing import packings_of
 from berth.model import Apart, Plan, Rule, Together
 from berth.model.randomness import generator_for
@@ -68,10 +68,9 @@ class Placement:
 
     def _bearable(self, block: int, nodes: IndexArray) -> IndexArray:
         fits = np.ones(len(nodes), dtype=bool)
-        for resource, demand in self.block_demand.items():
-            there = self.capacity[resource][nodes]
-            fits &= ~(demand[block] > there * (1 + 1e-9) + 1e-12)
-        fits &= ~(self.block_busy[block] / self.network.speed[nodes] > 1.0 + 1e-9)
+        for limit in self.limits:
+            there = limit.room_at(nodes)
+            fits &= ~(limit.needed[block] > there * (1 + 1e-9) + 1e-12)
         fits &= self._has_room(block, nodes)
         return nodes if fits.all() else nodes[fits]
 
@@ -106,24 +105,30 @@ class Placement:
         self.__dict__.pop("size", None)
 
     @cached_property
+    def limits(self) -> list[BlockLimit]:
+        """Every limit of a place that some block needs anything of."""
+        limits = [limit for limit in place_limits(self.setting) if limit.matters]
+        count = len(self.blocks)
+        return [
+            BlockLimit(limit, np.bincount(self.block_of, limit.needed, count).astype(np.float64))
+            for limit in limits
+        ]
+
+    @property
     def capacity(self) -> dict[str, FloatArray]:
         """What every node has of each demanded resource, less the headroom."""
-        return {resource: self.network.capacity(resource) for resource in self.graph.resources}
+        return {item.of.resource: item.of.room for item in self.limits if isinstance(item.of, Capacity)}
 
-    @cached_property
+    @property
     def block_demand(self) -> dict[str, FloatArray]:
         """What each block needs of each resource."""
-        return {name: self._per_block(self.graph.demand(name)) for name in self.graph.resources}
+        return {item.of.resource: item.needed for item in self.limits if isinstance(item.of, Capacity)}
 
-    @cached_property
+    @property
     def block_busy(self) -> FloatArray:
         """The share of the reference processor that keeps each block going."""
-        numbers = np.arange(len(self.graph))
-        busy = busy_processors(self.setting, numbers, np.zeros(len(numbers), dtype=np.intp))
-        return self._per_block(np.nan_to_num(busy * self.network.speed[0]))
-
-    def _per_block(self, values: FloatArray) -> FloatArray:
-        return np.bincount(self.block_of, values, minlength=len(self.blocks)).astype(np.float64)
+        busy = [item.needed for item in self.limits if isinstance(item.of, Processor)]
+        return busy[0] if busy else np.zeros(len(self.blocks))
 
     @cached_property
     def edges(self) -> list[Edge]:
@@ -228,6 +233,23 @@ class Placement:
             self.graph.names[instance]: f"{application}/c{number}"
             for (application, instance), number in zip(owners, chosen, strict=True)
         }
+
+
+@dataclass(frozen=True, eq=False)
+class BlockLimit:
+    """A limit of places, with what each block needs of it."""
+
+    of: PlaceLimit
+    needed: FloatArray
+
+    def room_at(self, nodes: IndexArray) -> FloatArray:
+        """What the places of some nodes have room for."""
+        return self.of.room[self.of.place_of[nodes]]
+
+    @property
+    def single(self) -> bool:
+        """Whether every node is a place of its own."""
+        return len(self.of.room) == len(self.of.place_of)
 
 
 @dataclass(frozen=True, eq=False)

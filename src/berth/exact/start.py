@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.feasibility import apart_place_of
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import Room
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
 from berth.exact.costs import finite
 from berth.exact.paths import PathTimes
@@ -34,11 +34,8 @@ class Greedy:
         self._times = times
         self._finish: dict[int, float] = {}
         self._node = np.full(len(placement.blocks), -1, dtype=np.intp)
-        self._room = {name: there.copy() for name, there in placement.capacity.items()}
-        self._processor = placement.network.speed.copy()
+        self._room = Room(placement.setting)
         self._used = np.zeros(len(placement.network.nodes), dtype=bool)
-        self._taken: set[tuple[int, tuple[str, str]]] = set()
-        self._apart = placement.apart_rules
         self._pairs = _pairs_of_blocks(placement)
 
     def run(self) -> IndexArray | None:
@@ -59,22 +56,13 @@ class Greedy:
         return sorted(unique, key=lambda block: len(placement.candidates[block]) > 1)
 
     def _fits(self, block: int, nodes: IndexArray) -> NDArray[np.bool_]:
-        fits = self._placement.block_busy[block] <= self._processor[nodes] * (1 + 1e-9)
-        for name, demand in self._placement.block_demand.items():
-            fits &= demand[block] <= self._room[name][nodes] * (1 + 1e-9) + 1e-12
+        fits = self._room.fits(self._placement.blocks[block], nodes)
         connected = self._placement.network.table.connected
         for other, sends, _ in self._pairs[block]:
             there = self._node[other]
             if there >= 0:
                 fits &= connected[nodes, there] if sends else connected[there, nodes]
-        for rule, by in self._apart[block]:
-            fits &= np.array(
-                [(rule, self._place(node, by)) not in self._taken for node in nodes.tolist()], bool
-            )
         return np.asarray(fits)
-
-    def _place(self, node: int, by: str | None) -> tuple[str, str]:
-        return apart_place_of(self._placement.network.nodes[node], by)
 
     def _put(self, block: int, node: int) -> None:
         self._node[block] = node
@@ -83,10 +71,7 @@ class Greedy:
             here = np.array([node])
             for number in self._placement.blocks[block]:
                 self._finish[number] = float(self._arrival(number, here)[0] + self._own(number, here)[0])
-        self._processor[node] -= self._placement.block_busy[block]
-        for name, demand in self._placement.block_demand.items():
-            self._room[name][node] -= demand[block]
-        self._taken.update((rule, self._place(node, by)) for rule, by in self._apart[block])
+        self._room.take(self._placement.blocks[block], node)
 
     def _added(self, block: int, nodes: IndexArray) -> FloatArray:
         """What the block would add to the goal on each node, given what is placed already."""

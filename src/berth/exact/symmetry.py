@@ -17,13 +17,11 @@ def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]
         number = numbers[0]
         key = (
             nodes.tobytes(),
-            tuple(float(demand[block]) for demand in placement.block_demand.values()),
-            float(placement.block_busy[block]),
+            tuple(float(limit.needed[block]) for limit in placement.limits),
             float(placement.graph.work_ms[number]),
             int(placement.graph.application_of[number]),
             costs.block[block].tobytes() if costs is not None else b"",
             tuple(sorted(neighbours[block])),
-            tuple(placement.apart_rules[block]),
         )
         groups.setdefault(key, []).append(block)
     return [blocks for blocks in groups.values() if len(blocks) > 1]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Situation
-from berth.evaluation.feasibility import missing_links
+from berth.evaluation.violations import missing_links
 from berth.explanation.estimates import scores
 from berth.explanation.judging import Judge, subject_of
 from berth.explanation.moves import Common, Moves

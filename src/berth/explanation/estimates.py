@@ -117,7 +117,7 @@ def _busy(moves: Moves, instances: IndexArray, places: IndexArray, size: int) ->
     """Busy processors for every column of places (rows: the instances), equal computations once a node."""
     situation = moves.situation
     keys, node = situation.problem.sharing_keys, places.ravel()
-    amounts = np.repeat(reference_shares(situation, instances), size)
+    amounts = np.repeat(situation.processor_load[instances], size)
     move = np.tile(np.arange(size), len(instances))
     if keys.possible:
         key = np.repeat(keys.computation_keys(instances), size)
@@ -125,14 +125,6 @@ def _busy(moves: Moves, instances: IndexArray, places: IndexArray, size: int) ->
         move, node = move[first], node[first]
     busy = amounts / situation.network.speed[node]
     return np.asarray(np.bincount(move, busy, minlength=size), dtype=np.float64)
-
-
-def reference_shares(situation: Situation, instances: IndexArray) -> FloatArray:
-    """What each of some instances takes of the reference processor; NaN without a throughput."""
-    graph = situation.graph
-    throughput = situation.lifted.throughput[graph.operator_of[instances]]
-    share = throughput / graph.operator_values("parallelism")[instances]
-    return np.asarray(share * graph.work_ms[instances] / 1000.0)
 
 
 def _bandwidth_max(moves: Moves) -> FloatArray:

@@ -9,9 +9,9 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation import Setting, Situation
-from berth.evaluation.bottleneck import Use
 from berth.evaluation.critical import critical_path
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import Use
 from berth.explanation.alternatives import Alternatives, Explained
 from berth.explanation.goal import goal_of
 from berth.explanation.growth import Growth, growth_of

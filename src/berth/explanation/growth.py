@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from berth.evaluation import Setting, Situation
-from berth.evaluation.bottleneck import Use, uses
-from berth.evaluation.feasibility import TOLERANCE
+from berth.evaluation.limits import TOLERANCE, Use, growing_uses
 from berth.explanation.sharing import plan_alone
 from berth.model import Application, Plan
 
@@ -65,9 +64,9 @@ def _room(situation: Situation, application: Application, copied: Application) -
     larger = replace(problem, applications=(*problem.applications, replace(copied, name=name)))
     alone = copied is not application
     after = Situation(Setting(larger), _with_copy(plan, situation, application.name, name, alone))
-    before = {(use.kind, use.name): use for use in uses(situation)}
+    before = {(use.kind, use.name): use for use in growing_uses(situation)}
     best = Room(application.name, None, None, 0.0)
-    for use in uses(after):
+    for use in growing_uses(after):
         old = before.get((use.kind, use.name))
         base = replace(use, needed=0.0) if old is None else old
         added = use.needed - base.needed

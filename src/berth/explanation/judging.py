@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
-from berth.evaluation.bottleneck import exceeded
-from berth.evaluation.feasibility import exceeds, violations
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import exceeded, exceeds
+from berth.evaluation.violations import violations
 from berth.model import Download, Plan
 
 IndexArray = NDArray[np.intp]

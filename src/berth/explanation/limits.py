@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from berth.evaluation import Situation
-from berth.evaluation.bottleneck import Use, requirement_uses, uses
 from berth.evaluation.critical import critical_path
+from berth.evaluation.limits import Use, uses
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,10 @@ class SlowestPath:
 
 
 def binding(situation: Situation) -> list[Use]:
-    """Every limit that is used, requirements included, the fullest first."""
-    found = [*uses(situation), *requirement_uses(situation)]
-    return sorted(found, key=lambda use: -use.share)
+    """Every limit that is used, requirements included, the fullest first; rules only where they are full."""
+    found = uses(situation)
+    full = {use.name: use for use in found if not use.of.grows and use.share >= 1.0}
+    return sorted([*(use for use in found if use.of.grows), *full.values()], key=lambda use: -use.share)
 
 
 def slowest_path(situation: Situation) -> SlowestPath:

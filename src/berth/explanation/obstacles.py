@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Situation
-from berth.evaluation.feasibility import TOLERANCE
-from berth.evaluation.loads import card_loads, processor_loads, resource_loads
+from berth.evaluation.limits import TOLERANCE, Capacity, NetworkCard, PlaceLimit, place_limits
 from berth.evaluation.situation import group_maximum
-from berth.explanation.estimates import reference_shares
 from berth.explanation.moves import Moves
 
 FloatArray = NDArray[np.float64]
@@ -25,16 +23,14 @@ class Obstacles:
         self._situation = situation
 
     @cached_property
-    def _resources(self) -> dict[str, FloatArray]:
-        return resource_loads(self._situation)
-
-    @cached_property
-    def _busy(self) -> FloatArray:
-        return processor_loads(self._situation)
+    def _limits(self) -> list[tuple[PlaceLimit, FloatArray]]:
+        """Every limit of a place, with what is used of it."""
+        situation = self._situation
+        return [(limit, limit.used(situation)) for limit in place_limits(situation.setting)]
 
     @cached_property
     def _cards(self) -> FloatArray:
-        return card_loads(self._situation)
+        return NetworkCard(self._situation.setting).used(self._situation)
 
     def of(self, moves: Moves) -> dict[str, BoolArray]:
         """By the name of what is in the way, the moves that it forbids."""
@@ -50,32 +46,33 @@ class Obstacles:
         return np.asarray(~allowed.reshape(len(members), size).all(axis=0))
 
     def _full(self, moves: Moves) -> dict[str, BoolArray]:
-        """Limits of the node that the unit would come to."""
-        situation, nodes = self._situation, moves.nodes
+        """Limits of the place that the unit would come to."""
+        situation, nodes, home = self._situation, moves.nodes, moves.unit.node
         new = ~self._has_equal(moves)
-        found = {}
-        names = [
-            *situation.graph.resources,
-            *(name for size in moves.unit.containers for name in size.capacity),
-        ]
-        for name in dict.fromkeys(names):
-            there = situation.setting.capacity(name)
-            load = self._resources.get(name, np.zeros(len(there)))[nodes]
-            found[name] = new & _over(load, self._demand(moves, name), there[nodes])
-        work = np.nan_to_num(reference_shares(situation, moves.unit.members))
-        added = self._once(moves, work) / situation.network.speed[nodes]
-        found["processor"] = new & _over(self._busy[nodes], added, situation.setting.processors[nodes])
+        found: dict[str, BoolArray] = {}
+        for limit, used in self._limits:
+            if not limit.grows and (used > limit.room).any():
+                continue  # broken as it is: only the judge knows whether a move makes it worse
+            places, added = limit.place_of[nodes], self._added(moves, limit)
+            elsewhere = places != limit.place_of[home] if home >= 0 else np.ones(len(nodes), dtype=bool)
+            over = elsewhere & _over(used[places], added, limit.room[places])
+            counts = new if limit.grows else np.ones(len(nodes), dtype=bool)
+            found[limit.label] = found.get(limit.label, np.zeros(len(nodes), dtype=bool)) | (counts & over)
         if situation.network.cards_bound and situation.rates_known:
             found["network card"] = self._card(moves)
         return found
 
-    def _demand(self, moves: Moves, resource: str) -> float:
-        """What the unit takes of a resource, its containers as a whole."""
+    def _added(self, moves: Moves, limit: PlaceLimit) -> float:
+        """What the unit would take, its containers as a whole."""
         unit = moves.unit
-        demand = self._situation.graph.demand(resource)[unit.members]
-        demand[[number in unit.packed for number in unit.members.tolist()]] = 0.0
-        whole = sum(size.capacity.get(resource, 0.0) for size in unit.containers)
-        return self._once(moves, demand) + whole
+        if not limit.grows:
+            return float(limit.needed[unit.members].sum())
+        needed = limit.needed_in(self._situation)[unit.members]
+        whole = 0.0
+        if isinstance(limit, Capacity):
+            needed[[number in unit.packed for number in unit.members.tolist()]] = 0.0
+            whole = sum(size.capacity.get(limit.resource, 0.0) for size in unit.containers)
+        return self._once(moves, needed) + whole
 
     def _once(self, moves: Moves, amounts: FloatArray) -> float:
         """The members' amounts added up, equal computations once."""

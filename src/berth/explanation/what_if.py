@@ -11,8 +11,9 @@ from typing import Literal
 from berth.budget import Budget
 from berth.evaluation import Setting, Situation
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import More
 from berth.explanation.alternatives import Explained
-from berth.explanation.changes import Change, changes_of
+from berth.explanation.changes import changes_of
 from berth.explanation.judging import Judge
 from berth.explanation.room import room_elsewhere
 from berth.model import BadInput, Plan, Problem
@@ -61,7 +62,7 @@ class WhatIfs:
     changes: tuple[WhatIf, ...]
 
 
-def changes_tried(judge: Judge, operators: Sequence[Explained], depth: Depth) -> list[Change]:
+def changes_tried(judge: Judge, operators: Sequence[Explained], depth: Depth) -> list[More]:
     """Room for what would be better elsewhere, then more of what is scarce; as many as are asked for."""
     most = MOST[depth]
     return [*islice(room_elsewhere(judge, operators), most // 2), *changes_of(judge.situation)][:most]
@@ -84,7 +85,7 @@ def _policy_of(plan: Plan) -> str:
     return plan.policy if plan.policy in policy_names() else DEFAULT
 
 
-def _tried(judge: Judge, change: Change, goal: Goal, policy: str, share: float, unchanged: Outcome) -> WhatIf:
+def _tried(judge: Judge, change: More, goal: Goal, policy: str, share: float, unchanged: Outcome) -> WhatIf:
     outcome = _best(judge, change.problem, goal, policy, share)
     gain = None
     if outcome.objective is not None and unchanged.objective is not None:

@@ -59,6 +59,8 @@ class Apart:
 
     operators: tuple[str, ...]
     by: str | None = None
+    most = 1
+    """Instances in one place."""
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 from berth.model.application import Application
 from berth.model.instances import InstanceGraph
-from berth.model.network import Network
+from berth.model.network import Link, Network, Node
 from berth.model.sharing import SharingKeys
 
 
@@ -50,3 +50,25 @@ class Problem:
     def object_bytes(self) -> dict[str, float]:
         """The size of every object by name."""
         return {item.name: item.bytes for item in self.objects}
+
+    def with_node(self, number: int, node: Node) -> Problem:
+        """The problem with another node in place of one."""
+        nodes = tuple(node if k == number else item for k, item in enumerate(self.network.nodes))
+        return replace(self, network=replace(self.network, nodes=nodes))
+
+    def with_link(self, sender: int, receiver: int, field: str, value: float) -> Problem:
+        """The problem with another value of a link; both ways where the network is symmetric."""
+        network = self.network
+        names = network.nodes[sender].name, network.nodes[receiver].name
+        directions = {names, names[::-1]} if network.symmetric else {names}
+        kept, changed = [], []
+        for link in network.links:
+            if (link.sender, link.receiver) in directions:
+                changed.append(replace(link, **{field: value}))  # type: ignore[arg-type]
+            else:
+                kept.append(link)
+        given = {(link.sender, link.receiver) for link in changed}
+        known = given | ({ends[::-1] for ends in given} if network.symmetric else set())
+        for ends in sorted(directions - known):
+            changed.append(replace(Link(*ends), **{field: value}))  # type: ignore[arg-type]
+        return replace(self, network=replace(network, links=(*kept, *changed)))

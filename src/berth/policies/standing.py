@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from berth.evaluation import Occupied, Setting, Situation
-from berth.evaluation.feasibility import violations
-from berth.evaluation.loads import processor_loads, resource_loads
+from berth.evaluation.limits import Capacity, Processor, place_limits
 from berth.evaluation.residual import network_left
+from berth.evaluation.violations import violations
 from berth.model import Application, Download, Network, Plan, Problem
 
 PROCESSOR = "processor time"
@@ -125,8 +125,10 @@ class Standing:
         hosting = network.hosting
         names = sorted({name for number in hosting.tolist() for name in network.nodes[number].capacity})
         total = {name: float(network.capacity(name)[hosting].sum()) for name in names}
-        loads = resource_loads(self.situation) if self.applications else {}
-        used = {name: float(loads[name].sum()) if name in loads else 0.0 for name in names}
+        used = dict.fromkeys(names, 0.0)
+        for limit in place_limits(self.situation.setting) if self.applications else ():
+            if isinstance(limit, Capacity) and limit.resource in used:
+                used[limit.resource] = float(limit.used(self.situation).sum())
         return {name: used[name] / total[name] for name in names if total[name] > 0}
 
     def request(self, application: Application) -> tuple[Problem, Occupied | None]:
@@ -139,7 +141,7 @@ class Standing:
         if not self.applications:
             return alone, None
         network = network_left(self.situation)
-        busy = processor_loads(self.situation)
+        busy = self._busy_processors()
         throughput = application.throughput_per_s
         if throughput is not None and application.containers is None and busy.any():
             name = PROCESSOR
@@ -150,6 +152,14 @@ class Standing:
             busy = np.zeros(len(busy))
         occupied = Occupied({}, busy, self._operators_with_a_choice())
         return replace(alone, network=network, applications=(application,)), occupied
+
+    def _busy_processors(self) -> np.ndarray:
+        """The share of every processor that is busy."""
+        busy = np.zeros(len(self.problem.network.nodes))
+        for limit in place_limits(self.situation.setting):
+            if isinstance(limit, Processor):
+                busy = limit.used(self.situation) / self.problem.network.speed
+        return busy
 
     def _operators_with_a_choice(self) -> np.ndarray:
         situation = self.situation

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
-from berth.evaluation.feasibility import TOLERANCE
 from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.limits import TOLERANCE
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
 from berth.model.randomness import generator_for

@@ -10,8 +10,8 @@ from typing import Any
 from berth.drawing.usage import LinkUse, NodeUse, link_uses, node_uses
 from berth.drawing.views import critical_links, instances_by_node
 from berth.evaluation import Setting, Situation, evaluate
-from berth.evaluation.bottleneck import bottleneck_document
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import bottleneck_document
 from berth.explanation.limits import slowest_path
 from berth.model import Plan, Problem
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from berth.core import sharing as core
 from berth.evaluation import Setting, Situation
-from berth.evaluation.feasibility import CONSTRAINTS, containers, requirements, unplaced
-from berth.evaluation.loads import card_loads, processor_loads, resource_loads
+from berth.evaluation.limits import Capacity, NetworkCard, Processor, place_limits
+from berth.evaluation.violations import CONSTRAINTS, containers, requirements, unplaced
 from berth.files import problem_from
 from berth.model import Plan, Problem
 from berth.policies.sharing.case import case_of
@@ -40,11 +40,14 @@ def agree(problem: Problem, case: core.Case, state: core.State) -> None:
         return load[first : first + nodes]
 
     processors, *others = case.place_limits
-    assert of_nodes(processors.first_load) == pytest.approx(processor_loads(situation), **near)
-    assert of_nodes(loads.card) == pytest.approx(card_loads(situation), **near)
+    limits, speed = place_limits(situation.setting), problem.network.speed
+    busy = [limit.used(situation) / speed for limit in limits if isinstance(limit, Processor)]
+    assert of_nodes(processors.first_load) == pytest.approx(busy[0] if busy else 0.0 * speed, **near)
+    cards = NetworkCard(situation.setting).used(situation)
+    assert of_nodes(loads.card) == pytest.approx(cards, **near)
     crossed = np.nan_to_num(np.concatenate([situation.flows.rate, situation.downloads.rate])).sum()
     assert load[loads.crossed] == pytest.approx(crossed, **near)
-    wanted = resource_loads(situation)
+    wanted = {limit.resource: limit.used(situation) for limit in limits if isinstance(limit, Capacity)}
     for limit, resource in zip(others, problem.instances.resources, strict=False):
         assert of_nodes(limit.first_load) == pytest.approx(wanted[resource], **near)
     links, amounts = situation.link_loads

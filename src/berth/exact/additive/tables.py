@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.feasibility import apart_place_of
 from berth.exact.costs import Costs
 from berth.exact.placement import Placement
 
@@ -114,15 +113,12 @@ def _largest(cost: FloatArray, pair: FloatArray) -> float:
 
 
 def _limits(placement: Placement, nodes: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
-    """Needs, limits and whose limit counts: of resources, processors and `apart` rules that can bind."""
-    itself = np.arange(len(nodes))
-    demands = placement.block_demand
-    rows = [(demands[name], placement.capacity[name][nodes].astype(np.float64), itself) for name in demands]
-    rows.append((placement.block_busy, placement.network.speed[nodes].astype(np.float64), itself))
-    rules = {rule: by for block in placement.apart_rules for rule, by in block}
-    for rule, by in rules.items():
-        members = [sum(number == rule for number, _ in block) for block in placement.apart_rules]
-        rows.append((np.array(members, dtype=np.float64), np.ones(len(nodes)), _places(placement, nodes, by)))
+    """Needs, limits and whose limit counts, of all limits that can bind."""
+    rows = []
+    for item in placement.limits:
+        # the first node of each place stands for the others
+        _, first, place = np.unique(item.of.place_of[nodes], return_index=True, return_inverse=True)
+        rows.append((item.needed, item.room_at(nodes), first[place]))
     kept = [row for row in rows if row[0].sum() > row[1].min(initial=np.inf)]
     shape = len(kept), len(nodes)
     demand, limit = np.zeros((len(kept), len(placement.blocks))), np.zeros(shape)
@@ -132,10 +128,3 @@ def _limits(placement: Placement, nodes: IndexArray) -> tuple[FloatArray, FloatA
         scale = float(most.max(initial=0.0)) or 1.0
         demand[number], limit[number], group[number] = need / scale, most * (1 + LOOSE) / scale, stands
     return demand, limit, group
-
-
-def _places(placement: Placement, nodes: IndexArray, by: str | None) -> IndexArray:
-    """For each node, the first one that an `apart` rule takes for the same place."""
-    first: dict[tuple[str, str], int] = {}
-    keys = [apart_place_of(placement.network.nodes[node], by) for node in nodes.tolist()]
-    return np.array([first.setdefault(key, number) for number, key in enumerate(keys)], dtype=np.intp)

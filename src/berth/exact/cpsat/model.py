@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from berth.evaluation.feasibility import TOLERANCE, amount, apart_place_of
+from berth.evaluation.limits import (
+    TOLERANCE,
+    Bandwidth,
+    LeastAvailability,
+    LongestResponse,
+    NetworkCard,
+    Port,
+    amount,
+)
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.hosted import HostedContainers
@@ -21,9 +29,9 @@ from berth.exact.cpsat.whole import FINE
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Edge, Placement
 from berth.exact.symmetry import interchangeable
-from berth.model import Apart
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 
 @dataclass
@@ -40,9 +48,7 @@ class CpSatModel(LimitedModel):
         self.pairs = PairVariables(self)
         self._used: dict[int, Any] = {}
         self._add_links()
-        self._add_capacities()
-        self._add_processors()
-        self._add_apart()
+        self._add_place_limits()
         self._add_bandwidth()
         self._add_cards()
         self._add_ports()
@@ -110,12 +116,12 @@ class CpSatModel(LimitedModel):
         names = [graph.names[self.placement.blocks[block][0]] for block in (edge.first, edge.second)]
         return " and ".join(names)
 
-    def _add_capacities(self) -> None:
-        for resource, demand in self.placement.block_demand.items():
-            there = self.placement.capacity[resource]
-            for node, terms in self._terms_by_node(demand).items():
-                text = f"node {self._name(node)}: at most {resource} {amount(there[node])}"
-                self.limit(f"{resource} of the nodes", text, terms, float(there[node]))
+    def _add_place_limits(self) -> None:
+        """Capacities, processors, rules: whatever blocks need of the places that they are in."""
+        for item in self.placement.limits:
+            limit = item.of
+            for place, terms in self._terms_by_place(item.needed, limit.place_of).items():
+                self.limit(limit.family, limit.asked(place), terms, float(limit.room[place]))
 
     def _add_containers(self) -> None:
         """A container that is not empty takes its full capacity on its node (001, eq. 2)."""
@@ -123,7 +129,8 @@ class CpSatModel(LimitedModel):
         packed = np.isin(np.arange(len(placement.blocks)), placement.packed_blocks)
         for resource in dict.fromkeys(name for part in self.containers for name in part.packing.resources):
             demand = placement.block_demand.get(resource)
-            terms = {} if demand is None else self._terms_by_node(np.where(packed, 0.0, demand))
+            everywhere = np.arange(len(placement.network.nodes))
+            terms = {} if demand is None else self._terms_by_place(np.where(packed, 0.0, demand), everywhere)
             for part in self.containers:
                 for node, variable, size in part.taken(resource):
                     terms.setdefault(node, []).append((variable, size))
@@ -132,79 +139,60 @@ class CpSatModel(LimitedModel):
                 text = f"node {self._name(node)}: at most {resource} {amount(there[node])}"
                 self.limit(f"{resource} of the nodes", text, taken, float(there[node]))
 
-    def _add_processors(self) -> None:
-        for node, terms in self._terms_by_node(self.placement.block_busy).items():
-            speed = float(self.placement.network.speed[node])
-            self.limit("processors", f"node {self._name(node)}: its processor keeps up", terms, speed)
-
-    def _terms_by_node(self, amounts: FloatArray) -> dict[int, list[tuple[Any, float]]]:
+    def _terms_by_place(
+        self, amounts: FloatArray, place_of: IndexArray
+    ) -> dict[int, list[tuple[Any, float]]]:
         terms: dict[int, list[tuple[Any, float]]] = {}
+        places = place_of.tolist()
         for block, needed in enumerate(amounts.tolist()):
             if needed > 0:
                 for node, variable in self.at[block].items():
-                    terms.setdefault(node, []).append((variable, needed))
+                    terms.setdefault(places[node], []).append((variable, needed))
         return terms
-
-    def _add_apart(self) -> None:
-        for number, (application, rule) in enumerate(self.placement.rules(Apart)):
-            text = f"application {application}: {', '.join(rule.operators)} apart"
-            shared: dict[tuple[str, str], list[tuple[Any, float]]] = {}
-            for block, subject in enumerate(self.placement.apart_rules):
-                # A block counts once for each of its instances under the rule: two can't be apart.
-                count = float(sum(1 for known, _ in subject if known == number))
-                for node, variable in self.at[block].items() if count else ():
-                    place = apart_place_of(self.placement.network.nodes[node], rule.by)
-                    shared.setdefault(place, []).append((variable, count))
-            for terms in shared.values():
-                self.limit("rules", text, terms, 1.0)
 
     def _add_bandwidth(self) -> None:
         network = self.placement.network
-        size = len(network.nodes)
         bandwidth = network.table.physical_bandwidth
         if not network.table.bandwidth_bound:
             return
-        arrow = "<->" if network.table.half_duplex else "->"
+        limit = Bandwidth(self.placement.setting)
         for link, terms in self.pairs.crossings(bandwidth).items():
-            sender, receiver = divmod(link, size)
-            there = float(bandwidth[sender, receiver])
-            text = (
-                f"link {self._name(sender)} {arrow} {self._name(receiver)}: at most {amount(there)} bytes/s"
-            )
-            self.limit("bandwidth", text, terms(), there)
+            there = float(bandwidth[limit.ends(link)])
+            self.limit(limit.family, limit.asked(link, there), terms(), there)
 
     def _add_cards(self) -> None:
-        network = self.placement.network
+        network, limit = self.placement.network, NetworkCard(self.placement.setting)
         for node in np.flatnonzero(np.isfinite(network.nic_bytes_per_s)).tolist():
             there = float(network.nic_bytes_per_s[node])
-            text = f"node {self._name(node)}: network card of at most {amount(there)} bytes/s"
-            self.limit("network cards", text, self.pairs.leaving(node, there), there)
+            self.limit(limit.family, limit.asked(node, there), self.pairs.leaving(node, there), there)
 
     def _add_ports(self) -> None:
         if not self.placement.network.one_port:
             return
+        ports = {way: Port(self.placement.setting, way == "sending") for way in ("sending", "receiving")}
         for (node, way), terms in self.pairs.port_shares().items():
-            self.limit("one port", f"node {self._name(node)}: one port, {way}", terms, 1.0)
+            self.limit(ports[way].family, ports[way].asked(node, 1.0), terms, 1.0)
 
     def _add_latency(self) -> None:
         applications = self.placement.setting.problem.applications
         bounded = [k for k, item in enumerate(applications) if item.max_response_time_ms is not None]
         if not bounded:
             return
-        times = PathTimes(self.placement)
+        times, limit = PathTimes(self.placement), LongestResponse(self.placement.setting)
         for number in bounded:
             most = applications[number].max_response_time_ms
             assert most is not None
-            text = f"application {applications[number].name}: response time at most {amount(most)} ms"
+            text = limit.asked(number, most)
             numbers = np.flatnonzero(self.placement.graph.application_of == number).tolist()
             # Relaxed, longer paths must stay possible, so the units are then coarser.
             longest = times.horizon if self.relaxable else 2 * most
             arrivals = ArrivalTimes(self, times, FINE / max(longest, most, 1e-9), longest, numbers)
             latest = int(np.floor(most * (1 + TOLERANCE) * arrivals.factor)) + arrivals.rounding // 2
             for end in arrivals.ends():
-                self.add("latency", text, end <= latest)
+                self.add(limit.family, text, end <= latest)
 
     def _add_availability(self) -> None:
+        limit = LeastAvailability(self.placement.setting)
         for number, application in enumerate(self.placement.setting.problem.applications):
             if not application.min_availability:
                 continue
@@ -212,12 +200,11 @@ class CpSatModel(LimitedModel):
             # A factor beyond twice the limit breaks it alone; how far beyond does not matter.
             factor = FINE / max(2 * most, 1e-6)
             terms = self._unavailability(factor, number, 2 * most + 1e-6)
-            least = amount(application.min_availability)
-            text = f"application {application.name}: availability at least {least}"
+            text = limit.asked(number, application.min_availability)
             expression = cp_model.LinearExpr.weighted_sum([v for v, _ in terms], [c for _, c in terms])
             bound = int(np.floor((most + TOLERANCE) * factor)) + len(terms) // 2
             if terms:
-                self.add("availability", text, expression <= bound)
+                self.add(limit.family, text, expression <= bound)
 
     def _unavailability(self, factor: float, application: int, ceiling: float) -> list[tuple[Any, int]]:
         """Minus the logarithm of an application's availability, in units of 1 / factor, parts capped."""

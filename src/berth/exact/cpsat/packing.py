@@ -13,7 +13,7 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from berth.evaluation.feasibility import amount
+from berth.evaluation.limits import amount
 from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.cpsat.whole import whole_row
 from berth.exact.packing import Packing

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
-from berth.evaluation.feasibility import TOLERANCE
+from berth.evaluation.limits import TOLERANCE
 from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.cpsat.nearness import Nearness
 from berth.exact.cpsat.packing import PackingVariables

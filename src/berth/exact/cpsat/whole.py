@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.feasibility import TOLERANCE
+from berth.evaluation.limits import TOLERANCE
 
 FloatArray = NDArray[np.float64]
 FINE = 2.0**43

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berth.evaluation.feasibility import amount
+from berth.evaluation.limits import amount
 from berth.exact.sharing.highest import Highest, Terms
 from berth.model.instances import pairs_of
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from berth.evaluation.feasibility import amount, apart_place_of
+from berth.evaluation.limits import amount
+from berth.evaluation.limits.places import place_of as apart_place_of
 from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.sharing.fates import Fates
 from berth.exact.sharing.flows import add_flows

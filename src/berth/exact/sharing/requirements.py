@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berth.evaluation.feasibility import TOLERANCE, amount
+from berth.evaluation.limits import TOLERANCE, amount
 from berth.exact.sharing.highest import Terms
 from berth.model.instances import pairs_of
 

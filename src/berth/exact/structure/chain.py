@@ -32,13 +32,12 @@ class Chain:
 
 
 class Room:
-    """What every node has of each resource and of its processor, less what was taken."""
+    """What every node has room for, less what was taken."""
 
     def __init__(self, placement: Placement) -> None:
-        demands, there = placement.block_demand, placement.capacity
-        needs = [(demands[name], there[name]) for name in demands]
-        needs.append((placement.block_busy, placement.network.speed))
-        self._needs = [(demand, limit * (1 + LOOSE)) for demand, limit in needs]
+        # Limits of larger places are left to the judge.
+        single = [item for item in placement.limits if item.single]
+        self._needs = [(item.needed, item.of.room[item.of.place_of] * (1 + LOOSE)) for item in single]
 
     def take(self, blocks: IndexArray, nodes: IndexArray) -> None:
         """Blocks have been placed on nodes."""

@@ -18,9 +18,10 @@ def demanding_path(placement: Placement) -> Pipeline | None:
     """
     graph = placement.graph
     size = np.full(len(placement.blocks), 1e-6)
-    for name, demand in placement.block_demand.items():
-        most = float(placement.capacity[name].max(initial=0.0))
-        size = np.maximum(size, demand / most if most > 0 else 0.0)
+    for limit in placement.limits:
+        if limit.of.grows:
+            most = float(limit.of.room.max(initial=0.0))
+            size = np.maximum(size, limit.needed / most if most > 0 else 0.0)
     alone = [len(numbers) == 1 for numbers in placement.blocks]
     senders: dict[int, list[int]] = {}
     for one, other in zip(graph.pair_sender.tolist(), graph.pair_receiver.tolist(), strict=True):

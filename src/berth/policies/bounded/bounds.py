@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting, Situation
-from berth.evaluation.feasibility import amount, exceeds
 from berth.evaluation.goal import goal_mistakes
+from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan, Problem
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.feasibility import exceeds
+from berth.evaluation.limits import exceeds
 from berth.policies.bounded.bounds import Bound
 from berth.policies.bounded.candidates import CandidateList, CandidateSearch
 from berth.policies.bounded.delays import Path

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import METRIC_BY_NAME
-from berth.evaluation.feasibility import apart_place_of
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits.places import place_of as apart_place_of
 from berth.evaluation.metrics import AdditiveMetric
 from berth.evaluation.situation import data_unit_bytes
 from berth.exact.costs import finite

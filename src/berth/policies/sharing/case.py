@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from berth.core import sharing as core
 from berth.evaluation import Setting
-from berth.evaluation.feasibility import TOLERANCE, apart_place_of
+from berth.evaluation.limits import TOLERANCE
+from berth.evaluation.limits.places import place_of as apart_place_of
 from berth.model import Apart, Network, Problem, Together
 from berth.model.pair_fields import whole
 

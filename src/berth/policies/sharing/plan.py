@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import sharing as core
-from berth.evaluation.feasibility import amount
+from berth.evaluation.limits import amount
 from berth.model import Download, Problem
 
 

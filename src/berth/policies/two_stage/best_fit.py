@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from berth.budget import Budget
-from berth.evaluation.feasibility import amount
+from berth.evaluation.limits import amount
 from berth.policies.two_stage.filling import TIE
 from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.stages import Assigned, FloatArray, IndexArray, StageTwo, Stuck

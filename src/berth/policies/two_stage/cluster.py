@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from berth.evaluation import Setting
-from berth.evaluation.feasibility import TOLERANCE
+from berth.evaluation.limits import TOLERANCE
 from berth.policies.two_stage.stages import FloatArray, IndexArray, StageTwo
 
 SLACK = 1.0 + TOLERANCE / 2.0

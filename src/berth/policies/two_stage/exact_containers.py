@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from berth.budget import Budget
-from berth.evaluation.feasibility import TOLERANCE
+from berth.evaluation.limits import TOLERANCE
 from berth.exact.cpsat.packing import canonical
 from berth.exact.cpsat.stages import ContainersModel
 from berth.exact.cpsat.whole_sum import WholeSum

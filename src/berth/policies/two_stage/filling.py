@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from berth.evaluation.feasibility import amount
+from berth.evaluation.limits import amount
 from berth.policies.two_stage.stages import BoolArray, FloatArray, IndexArray, StageOne, Stuck
 
 TIE = 1e-9

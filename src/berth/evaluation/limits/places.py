@@ -1,0 +1,349 @@
+"""Limits of places: what the instances there need in sum.
+
+A place is a node, or all nodes that have one value of a label.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation.limits.limit import SAFE_TOLERANCE, Limit, More, Use, against, amount
+from berth.evaluation.situation import Setting, Situation
+from berth.model import Apart, Network, Node, Problem
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+
+class PlaceLimit(Limit):
+    """What the instances at a place need in sum is at most what the place has room for."""
+
+    family: str
+    """What all limits of this kind are called where constraints clash."""
+    label: str
+    """What forbids a move, in a word or two."""
+
+    def __init__(self, network: Network, needed: FloatArray, place_of: IndexArray, room: FloatArray) -> None:
+        self.network = network
+        self.needed = needed
+        """By instance, where nothing is reused."""
+        self.place_of = place_of
+        """By node, the place that it belongs to."""
+        self.room = room
+        """By place."""
+
+    @abstractmethod
+    def asked(self, place: int) -> str:
+        """What it asks for at a place: a line in a list of constraints that clash."""
+
+    @abstractmethod
+    def too_much(self, what: str, needed: float, place: int) -> str:
+        """Operators (`what`) need more than the roomiest place that may host them has."""
+
+    @abstractmethod
+    def too_much_in_all(self, needed: float, there: float, places: int) -> str:
+        """All operators together need more than all places have."""
+
+    def needed_in(self, situation: Situation) -> FloatArray:
+        """By instance, what it needs in a plan: reuse may raise it, containers may take its place."""
+        return self.needed.copy()
+
+    def used(self, situation: Situation) -> FloatArray:
+        """By place, what is needed there; equal computations on one node once, at the highest rate."""
+        needed = situation.per_computation(self.needed_in(situation)[situation.running])
+        places = self.place_of[situation.node_of[situation.computations[0]]]
+        return np.bincount(places, needed, len(self.room)).astype(np.float64)
+
+    def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
+        """The places where anything is needed, how much, and how much is there."""
+        used = self.used(situation)
+        places = np.flatnonzero(used > 0.0)
+        return places, used[places], self.room[places]
+
+    @property
+    def matters(self) -> bool:
+        """Whether anybody needs any of it."""
+        return bool(self.needed.any())
+
+
+class _NodeLimit(PlaceLimit):
+    """A limit of every single node."""
+
+    of_nodes = True
+
+    def __init__(self, network: Network, needed: FloatArray, room: FloatArray) -> None:
+        super().__init__(network, needed, np.arange(len(network.nodes)), room)
+
+    def place_name(self, place: int) -> str:
+        """The node's name."""
+        return self.network.nodes[place].name
+
+
+class Capacity(_NodeLimit):
+    """What a node's instances and containers need of a resource, against what it has (000, 001 eq. 2)."""
+
+    kind = "capacity"
+
+    def __init__(self, setting: Setting, resource: str) -> None:
+        super().__init__(setting.problem.network, setting.graph.demand(resource), setting.capacity(resource))
+        self.resource = self.unit = self.label = resource
+        self.family = f"{resource} of the nodes"
+
+    def needed_in(self, situation: Situation) -> FloatArray:
+        """By instance; what is in a container needs nothing more."""
+        return np.where(situation.packed, 0.0, self.needed)
+
+    def used(self, situation: Situation) -> FloatArray:
+        """By node, with containers as a whole."""
+        used = super().used(situation)
+        for containers, node in situation.hosted_containers:
+            used[node] += containers.capacity.get(self.resource, 0.0)
+        return used
+
+    def place_name(self, place: int) -> str:
+        """The node and the resource."""
+        return f"{super().place_name(place)} {self.resource}"
+
+    def violation(self, use: Use) -> str:
+        """What the judge says where it is exceeded."""
+        headroom = self.network.headroom
+        kept = f" (headroom {amount(headroom)} kept free)" if headroom else ""
+        return f"node {super().place_name(use.place)}: {self.resource} {against(use)}{kept}"
+
+    def way_out(self, use: Use) -> str:
+        """What would make it fit."""
+        kept = " free of headroom" if self.network.headroom else ""
+        return f"{self.resource} {amount(use.needed)}{kept} instead of {amount(use.limit)} would suffice"
+
+    def asked(self, place: int) -> str:
+        """What it asks for at a node."""
+        return f"node {super().place_name(place)}: at most {self.resource} {amount(self.room[place])}"
+
+    def too_much(self, what: str, needed: float, place: int) -> str:
+        """More than any candidate has."""
+        most = float(self.room[place])
+        has = f"the most is {amount(most)} on {super().place_name(place)}"
+        none = f"no candidate node has {self.resource}"
+        return f"{what} needs {self.resource} {amount(needed)}; {none if most == 0 else has}"
+
+    def too_much_in_all(self, needed: float, there: float, places: int) -> str:
+        """More than all nodes have."""
+        return f"total {self.resource} {amount(needed)} needed, {amount(there)} there"
+
+    def raised(self, problem: Problem, use: Use) -> Problem:
+        """With as much as is needed."""
+        return self._with(problem, use.place, use.needed / (1.0 - problem.network.headroom))
+
+    def more(self, problem: Problem, use: Use) -> More | None:
+        """Room for one more of the smallest operator or container."""
+        sizes = [item.operator.demand.get(self.resource, 0.0) for item in problem.instances.operators]
+        sizes += [a.containers.capacity.get(self.resource, 0.0) for a in problem.applications if a.containers]
+        unit = min((size for size in sizes if size > 0), default=0.0)
+        if not unit:
+            return None
+        there = problem.network.nodes[use.place].capacity.get(self.resource, 0.0)
+        size = there + unit / (1.0 - problem.network.headroom)
+        words = f"{self.resource}: {amount(unit)} more on {super().place_name(use.place)}"
+        return More("capacity", words, self._with(problem, use.place, size))
+
+    def _with(self, problem: Problem, number: int, size: float) -> Problem:
+        node = problem.network.nodes[number]
+        return problem.with_node(number, replace(node, capacity={**node.capacity, self.resource: size}))
+
+
+class Processor(_NodeLimit):
+    """Where a throughput is asked for, every node's processor keeps up (004, constraint 1).
+
+    Needs and room are in reference processors; the judge and its messages speak of busy shares of the node.
+    """
+
+    kind, unit, family, label = "processor", "processors", "processors", "processor"
+
+    def __init__(self, setting: Setting) -> None:
+        self._share = setting.processors
+        network = setting.problem.network
+        needed = np.nan_to_num(setting.graph.throughput_share * setting.graph.work_ms / 1000.0)
+        super().__init__(network, needed, self._share * network.speed)
+
+    def needed_in(self, situation: Situation) -> FloatArray:
+        """By instance; a reused result may need more than its own application asks for."""
+        return np.nan_to_num(situation.processor_load)
+
+    def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
+        """The busy share of every processor."""
+        places, used, _ = super().amounts(situation)
+        return places, used / self.network.speed[places], np.asarray(self._share[places])
+
+    def violation(self, use: Use) -> str:
+        """What the judge says where it is exceeded."""
+        return f"node {use.name}: processor {against(use)} (busy share)"
+
+    def way_out(self, use: Use) -> str:
+        """What would make it fit."""
+        speed = self.network.nodes[use.place].speed
+        enough = amount(speed * use.needed / max(use.limit, 1e-300))
+        return f"a speed of {enough} instead of {amount(speed)} would keep up"
+
+    def asked(self, place: int) -> str:
+        """What it asks for at a node."""
+        return f"node {self.place_name(place)}: its processor keeps up"
+
+    def too_much(self, what: str, needed: float, place: int) -> str:
+        """More than any candidate can do."""
+        busy = amount(needed / self.room[place]) if self.room[place] > 0 else amount(needed)
+        return f"{what} keeps up on no candidate node: {busy} processors busy on the fastest"
+
+    def too_much_in_all(self, needed: float, there: float, places: int) -> str:
+        """More than all nodes can do."""
+        return f"total processing {amount(needed)} needed, {amount(there)} there (reference processors)"
+
+    def raised(self, problem: Problem, use: Use) -> Problem:
+        """With a node that is fast enough."""
+        node = problem.network.nodes[use.place]
+        return problem.with_node(use.place, replace(node, speed=node.speed * use.share))
+
+    def more(self, problem: Problem, use: Use) -> More:
+        """A node twice as fast."""
+        node = problem.network.nodes[use.place]
+        words = f"{node.name} twice as fast (speed {amount(2 * node.speed)})"
+        return More("speed", words, problem.with_node(use.place, replace(node, speed=2.0 * node.speed)))
+
+
+class RuleLimit(PlaceLimit):
+    """At most so many instances of some operators in a place: the rule `apart`."""
+
+    kind, unit, family, label, grows = "rule", "instances", "rules", "rule", False
+
+    def __init__(self, setting: Setting, application: str, rule: Apart) -> None:
+        network, graph = setting.problem.network, setting.graph
+        self.application, self.rule = application, rule
+        needed = np.zeros(len(graph))
+        for name in rule.operators:
+            item = graph.operators[graph.operator_index[f"{application}/{name}"]]
+            needed[item.first : item.first + item.operator.parallelism] += 1.0
+        places: dict[tuple[str, str], int] = {}
+        numbers = [places.setdefault(place_of(node, rule.by), len(places)) for node in network.nodes]
+        self._places = list(places)
+        room = np.full(len(places), float(rule.most))
+        super().__init__(network, needed, np.array(numbers, dtype=np.intp), room)
+
+    def used(self, situation: Situation) -> FloatArray:
+        """By place, the running instances, every one of them."""
+        running = situation.running
+        places = self.place_of[situation.node_of[running]]
+        return np.bincount(places, self.needed[running], len(self.room)).astype(np.float64)
+
+    @property
+    def _operators(self) -> str:
+        return ", ".join(self.rule.operators)
+
+    @property
+    def _wish(self) -> str:
+        """What the rule wants, after its operators' names."""
+        return "apart"
+
+    def place_name(self, place: int) -> str:
+        """The rule: which place is full differs from plan to plan."""
+        return f"{self.application}: {self._operators} {self._wish}"
+
+    def violation(self, use: Use) -> str:
+        """What the judge says where it is exceeded."""
+        kind, place = self._places[use.place]
+        clash = f"{int(use.needed)} instances are on {kind} {place}"
+        return f"application {self.application}: {self._operators} must be {self._wish}, but {clash}"
+
+    def way_out(self, use: Use) -> str:
+        """What would make it fit."""
+        return f"{int(use.needed)} instances in one place would have to be allowed"
+
+    def asked(self, place: int) -> str:
+        """What it asks for, wherever."""
+        return f"application {self.application}: {self._operators} {self._wish}"
+
+    def too_much(self, what: str, needed: float, place: int) -> str:
+        """Some of its operators must be together."""
+        must = f"{self._operators} must be {self._wish}, but some of them together"
+        return f"application '{self.application}': {must}"
+
+    def too_much_in_all(self, needed: float, there: float, places: int) -> str:
+        """More instances than all places take."""
+        wish = f"{self._wish} ({self.rule.by or 'nodes'})"
+        counts = f"{int(needed)} instances, {places} places"
+        return f"application '{self.application}': {self._operators} must be {wish}: {counts}"
+
+
+def place_of(node: Node, by: str | None) -> tuple[str, str]:
+    """What instances share for a rule: the node or, with `by`, the value of its label."""
+    if by is not None and by in node.labels:
+        return f"nodes with {by}", node.labels[by]
+    return "node", node.name
+
+
+_known: WeakKeyDictionary[Problem, tuple[PlaceLimit, ...]] = WeakKeyDictionary()
+
+
+def place_limits(setting: Setting) -> tuple[PlaceLimit, ...]:
+    """Every limit of a place, less what others have taken."""
+    if setting.occupied is not None:
+        return tuple(_place_limits(setting))
+    found = _known.get(setting.problem)
+    if found is None:
+        found = _known[setting.problem] = tuple(_place_limits(setting))
+    return found
+
+
+def _place_limits(setting: Setting) -> Iterator[PlaceLimit]:
+    for application in setting.problem.applications:
+        for rule in application.rules:
+            if isinstance(rule, Apart):
+                yield RuleLimit(setting, application.name, rule)
+    packed = [item.containers.capacity for item in setting.problem.applications if item.containers]
+    for resource in dict.fromkeys([*setting.graph.resources, *(name for size in packed for name in size)]):
+        yield Capacity(setting, resource)
+    if any(item.throughput_per_s is not None for item in setting.problem.applications):
+        yield Processor(setting)
+
+
+class Room:
+    """What is left of every place while instances are placed one after the other."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._limits = [limit for limit in place_limits(setting) if limit.matters]
+        self._used = [np.zeros(len(limit.room)) for limit in self._limits]
+        self._most = [limit.room + SAFE_TOLERANCE * np.abs(limit.room) for limit in self._limits]
+
+    def fits(self, instances: Sequence[int] | IndexArray, nodes: IndexArray) -> BoolArray:
+        """Which of some nodes have room for all of some instances."""
+        fits = np.ones(len(nodes), dtype=np.bool_)
+        for limit, used, most in zip(self._limits, self._used, self._most, strict=True):
+            needed = float(limit.needed[instances].sum())
+            if needed > 0.0:
+                places = limit.place_of[nodes]
+                fits &= used[places] + needed <= most[places]
+        return fits
+
+    def take(self, instances: Sequence[int] | IndexArray, node: int) -> None:
+        """Put instances on a node."""
+        self._add(instances, node, 1.0)
+
+    def release(self, instances: Sequence[int] | IndexArray, node: int) -> None:
+        """Take them away again."""
+        self._add(instances, node, -1.0)
+
+    def _add(self, instances: Sequence[int] | IndexArray, node: int, sign: float) -> None:
+        for limit, used in zip(self._limits, self._used, strict=True):
+            used[limit.place_of[node]] += sign * float(limit.needed[instances].sum())
+
+    def left(self, resource: str) -> FloatArray | None:
+        """By node, what is left of a resource; None where nobody needs any."""
+        for limit, used in zip(self._limits, self._used, strict=True):
+            if isinstance(limit, Capacity) and limit.resource == resource:
+                return limit.room - used
+        return None

@@ -21,8 +21,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.ingest import ingest
-from berth.pipeline.options import IngestOptions
+from berth.pipeline.ingest import IngestOptions, ingest
 from berth.spark import spark_session
 
 NODES = 200

@@ -12,9 +12,7 @@ from berth.cli.output import metric_value, out, plain_table
 from berth.cli.spark_options import session_for
 from berth.cli.spark_progress import watching
 from berth.model.rates import stream_rates
-from berth.pipeline.ingest import ingest
-from berth.pipeline.options import IngestOptions
-from berth.pipeline.publish import PROBLEM_FILE, Summary
+from berth.pipeline.ingest import PROBLEM_FILE, IngestOptions, Summary, ingest
 from berth.pipeline.sample import SampleOptions, plan_sample, write_telemetry
 
 RECORDS, GARBAGE = 20_000, 0.05

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from berth.model import BadInput
-from berth.pipeline.ingest import ingest
-from berth.pipeline.options import IngestOptions
+from berth.pipeline.ingest import IngestOptions, ingest
 from berth.runtime import feeds as module
 from berth.runtime.application import Application
 from berth.runtime.feeds import Feeds, Heartbeat, Probe
@@ -302,4 +301,4 @@ def test_ingest_reads_it_all(spark: SparkSession, tmp_path: Path) -> None:
     }
     delays = {each["from"]: each["delay_ms"] for each in measured_problem["network"]["links"]}
     assert delays == pytest.approx({"rome": 12.0, "paris": 20.0})
-    assert summary.updated.unmeasured == {}
+    assert summary.changes.unmeasured == {}

@@ -16,7 +16,7 @@ from berth.cli.spark_progress import watching
 from berth.model import BadInput
 
 if TYPE_CHECKING:
-    from berth.pipeline.publish import Summary
+    from berth.pipeline.ingest import Summary
 
 EPILOG = """Examples:
 
@@ -81,9 +81,9 @@ def ingest(
     conf: Configuration = None,
 ) -> None:
     """Turn raw telemetry into tables of what was measured, and into the problem that is true."""
-    from berth.pipeline.follow import follow as follow_telemetry
+    from berth.pipeline.ingest import IngestOptions
+    from berth.pipeline.ingest import follow as follow_telemetry
     from berth.pipeline.ingest import ingest as ingest_telemetry
-    from berth.pipeline.options import IngestOptions
 
     if once and not follow:
         raise BadInput(["--once: only with --follow; without it, everything is taken in once anyway"])
@@ -109,11 +109,11 @@ def print_summary(summary: Summary, folder: Path) -> None:
     console.print(table)
     _print_reasons(summary)
     _print_unmeasured(summary)
-    if summary.updated.added_links:
-        console.print(f"\n{summary.updated.added_links:,} links are new: the problem had none there")
-    if summary.updated.unlinked:
+    if summary.changes.added_links:
+        console.print(f"\n{summary.changes.added_links:,} links are new: the problem had none there")
+    if summary.changes.unlinked:
         console.print(
-            f"\n{summary.updated.unlinked:,} measured pairs are no physical links: left as they are"
+            f"\n{summary.changes.unlinked:,} measured pairs are no physical links: left as they are"
         )
     if summary.ignored:
         console.print(f"\nnot telemetry, not read: {escape(', '.join(summary.ignored))}", soft_wrap=True)
@@ -137,10 +137,10 @@ def _print_reasons(summary: Summary) -> None:
 
 
 def _print_unmeasured(summary: Summary) -> None:
-    if not summary.updated.unmeasured:
+    if not summary.changes.unmeasured:
         return
     console.print("\n[bold]never measured: the problem's value stays[/]")
-    for kind, names in summary.updated.unmeasured.items():
+    for kind, names in summary.changes.unmeasured.items():
         shown = ", ".join(names[:MOST_SHOWN])
         more = f" and {len(names) - MOST_SHOWN:,} more (see report.json)" if len(names) > MOST_SHOWN else ""
         console.print(f"  {kind}: {escape(shown)}{more}", soft_wrap=True)

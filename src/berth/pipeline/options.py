@@ -1,9 +1,12 @@
-"""How telemetry is taken in."""
+"""How telemetry is taken in, and what synthetic telemetry is to look like."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, get_args
 
 from berth.model import BadInput
 
@@ -48,3 +51,118 @@ class IngestOptions:
     def window_ms(self) -> int | None:
         """The window in whole milliseconds."""
         return None if self.window_s is None else round(self.window_s * 1000)
+
+
+Format = Literal["jsonl", "parquet"]
+Timestamps = Literal["epoch", "iso", "mixed"]
+
+EARLIEST_MS = int(datetime(1971, 1, 1, tzinfo=UTC).timestamp() * 1000)
+LONGEST_S = 10 * 366 * 86_400.0
+MOST_LINES = 3_000_000_000
+"""In one folder; beyond this the arithmetic on line numbers leaves 64 bits."""
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """The options of `berth sample-telemetry`; the command's help says what each one does."""
+
+    records: int | None = None
+    """Records without the garbage, over all folders; None: 100,000, or more where the intervals need more."""
+    seed: int = 0
+    start: str | None = None
+    """ISO 8601; None: so that the feed ends now."""
+    duration: float = 3600.0
+    noise: float = 0.1
+    wild: float = 0.01
+    drift: float = 0.0
+    outages: bool = True
+    heartbeat_interval: float | None = None
+    """Seconds; None: 10, or more where the heartbeats would take more than a quarter of the records."""
+    report_interval: float | None = None
+    """Seconds between the reports of an instance or a stream; None: as for heartbeats."""
+    tuple_bytes: float = 1000.0
+    garbage: float = 0.01
+    format: Format = "jsonl"
+    timestamps: Timestamps = "epoch"
+    files: int | None = None
+    """Files in each folder; None: one for each half million records, some for few."""
+
+    def __post_init__(self) -> None:
+        mistakes = [line for line in self._mistakes() if line]
+        if mistakes:
+            raise BadInput(mistakes)
+
+    def _mistakes(self) -> list[str | None]:
+        return [
+            _whole("--records", self.records, 1, MOST_LINES),
+            _whole("--seed", self.seed, -(2**63), 2**63 - 1),
+            _whole("--files", self.files, 1, 100_000),
+            _number("--duration", self.duration, 0, LONGEST_S, above=True),
+            _number("--noise", self.noise, 0, 2),
+            _number("--wild", self.wild, 0, 0.5),
+            _number("--drift", self.drift, -5, 5),
+            _number("--heartbeat-interval", self.heartbeat_interval, 0.001, LONGEST_S),
+            _number("--report-interval", self.report_interval, 0.001, LONGEST_S),
+            _number("--tuple-bytes", self.tuple_bytes, 0, 1e12, above=True),
+            _number("--garbage", self.garbage, 0, 1, below=True),
+            _choice("--format", self.format, get_args(Format)),
+            _choice("--timestamps", self.timestamps, get_args(Timestamps)),
+            None if self.start is None else _start_mistake(self.start),
+        ]
+
+    @property
+    def duration_ms(self) -> int:
+        """The feed's length in whole milliseconds, at least one."""
+        return max(1, round(self.duration * 1000))
+
+    def start_ms(self, now_ms: int) -> int:
+        """The time of the first record, in milliseconds since 1970.
+
+        Raises:
+            BadInput: the feed would end in the future, where every record is garbage.
+        """
+        if self.start is None:
+            return now_ms - self.duration_ms
+        start = _milliseconds(self.start)
+        if start + self.duration_ms > now_ms:
+            raise BadInput(
+                [f"--start: {self.start} and {self.duration:g} s end in the future, where no record is legal"]
+            )
+        return start
+
+
+def _milliseconds(text: str) -> int:
+    """ISO 8601 as milliseconds since 1970; without an offset it is UTC."""
+    time = datetime.fromisoformat(text)
+    return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _start_mistake(text: str) -> str | None:
+    try:
+        start = _milliseconds(text)
+    except (ValueError, OverflowError):
+        return f"--start: {text!r} is no time in ISO 8601, such as 2026-01-31T12:00:00Z"
+    return f"--start: {text} is before 1971" if start < EARLIEST_MS else None
+
+
+def _whole(name: str, value: int | None, least: int, most: int) -> str | None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and least <= value <= most):
+        return None
+    return f"{name}: {value} is no whole number from {least:,} to {most:,}"
+
+
+def _number(
+    name: str, value: float | None, least: float, most: float, *, above: bool = False, below: bool = False
+) -> str | None:
+    if value is None:
+        return None
+    fits = math.isfinite(value) and least <= value <= most
+    if fits and not (above and value == least) and not (below and value == most):
+        return None
+    lower = f"above {least:g}" if above else f"of at least {least:g}"
+    upper = f"below {most:g}" if below else f"at most {most:g}"
+    return f"{name}: {value} is no number {lower} and {upper}"
+
+
+def _choice(name: str, value: str, choices: tuple[str, ...]) -> str | None:
+    return None if value in choices else f"{name}: {value!r} is none of {', '.join(choices)}"

@@ -1,9 +1,13 @@
-"""Synthetic telemetry of a problem, made on Spark: a feed for `berth ingest` whose truth is known."""
+"""Synthetic telemetry of a problem, made on Spark: a feed for `berth ingest` whose truth is known.
 
-from berth.pipeline.sample.options import SampleOptions
-from berth.pipeline.sample.planning import Sample, plan_sample
-from berth.pipeline.sample.telemetry import sample_telemetry, truth_of
-from berth.pipeline.sample.write import check_target, write_telemetry
+`planning.py` decides on its shape, `lines.py` turns records into lines with garbage in between, `write.py`
+puts it all together and on disk. The records are made by the feeds themselves (`berth.pipeline.feeds`).
+"""
+
+from berth.pipeline.feeds.sampling import Sample
+from berth.pipeline.options import SampleOptions
+from berth.pipeline.sample.planning import plan_sample
+from berth.pipeline.sample.write import check_target, sample_telemetry, truth_of, write_telemetry
 
 __all__ = [
     "Sample",

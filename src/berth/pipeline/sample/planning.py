@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from berth.model import BadInput, Plan, Problem
-from berth.pipeline.sample.fields import FIELDS
-from berth.pipeline.sample.flows import Flows, flows_of
-from berth.pipeline.sample.options import MOST_LINES, SampleOptions
-from berth.pipeline.sample.outages import Outages, outages_of
+from berth.pipeline.feeds import FEEDS
+from berth.pipeline.feeds.flows import flows_of
+from berth.pipeline.feeds.outages import Outages, outages_of
+from berth.pipeline.feeds.sampling import Folder, Sample
+from berth.pipeline.options import MOST_LINES, SampleOptions
 
 DEFAULT_RECORDS = 100_000
 DEFAULT_INTERVAL_S = 10.0
@@ -21,52 +21,6 @@ LARGEST_SHARE = 4
 """Heartbeats, and reports, take at most one in so many records where their interval is not given."""
 LINES_IN_A_FILE = 500_000
 FEW_LINES = 10_000
-
-
-@dataclass(frozen=True)
-class Folder:
-    """What one folder of the feed holds."""
-
-    name: str
-    slots: int
-    """Numbers of good records; of heartbeats some are missed, so there are fewer records."""
-    records: int
-    garbage: int
-    files: int
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """A feed that is decided in everything but its random numbers."""
-
-    problem: Problem
-    options: SampleOptions
-    start_ms: int
-    outages: Outages
-    reports: int
-    """Reports of each instance and each stream."""
-    flows: Flows
-    probes: int
-    notes: tuple[str, ...]
-
-    @cached_property
-    def folders(self) -> Mapping[str, Folder]:
-        """Every folder of the feed, an empty one too."""
-        heartbeats = len(self.problem.network.nodes) * (self.outages.ticks + 1)
-        operators = len(self.flows.instances) * self.reports
-        streams = len(self.flows.streams) * self.reports
-        slots = dict(zip(FIELDS, (self.probes, heartbeats, operators, streams), strict=True))
-        records = slots | {"heartbeats": self.outages.records}
-        return {name: self._folder(name, slots[name], records[name]) for name in FIELDS}
-
-    def _folder(self, name: str, slots: int, records: int) -> Folder:
-        share = self.options.garbage
-        garbage = round(records * share / (1.0 - share))
-        lines = slots + garbage
-        if lines > MOST_LINES:
-            raise BadInput([f"--records: {lines:,} lines of {name}, above {MOST_LINES:,}"])
-        wanted = max(-(-lines // LINES_IN_A_FILE), min(4, -(-lines // FEW_LINES)))
-        return Folder(name, slots, records, garbage, min(self.options.files or wanted, lines))
 
 
 def plan_sample(
@@ -88,24 +42,33 @@ def plan_sample(
         raise BadInput([f"network.nodes: {count:,} are too many: probes go over all links between them"])
     now = int(time.time() * 1000) if now_ms is None else now_ms
     flows = flows_of(problem, options.duration_ms / 1000, options.tuple_bytes, plan)
-    nodes, reporting = len(problem.network.nodes), len(flows.instances) + len(flows.streams)
+    nodes = len(problem.network.nodes)
+    reporting = sum(feed.reporters(problem, flows) for feed in FEEDS)
     ticks = _ticks("--heartbeat-interval", options.heartbeat_interval, options, nodes, 1)
     reports = _ticks("--report-interval", options.report_interval, options, reporting, 0)
     availability = problem.network.availability if options.outages else np.ones(nodes)
     outages = outages_of(availability, ticks)
-    regular = outages.records + reporting * reports
     linked = bool(problem.network.table.connected.sum() > nodes)
-    probes = _probes(options, regular, linked)
-    return Sample(
-        problem=problem,
-        options=options,
-        start_ms=options.start_ms(now),
-        outages=outages,
-        reports=reports,
-        flows=flows,
-        probes=probes,
-        notes=_notes(options, outages, reports, linked) + flows.notes,
-    )
+    notes = _notes(options, outages, reports, linked) + flows.notes
+    regular = Sample(problem, options, options.start_ms(now), outages, reports, flows, 0, notes)
+    probes = _probes(options, sum(feed.records(regular) for feed in FEEDS), linked)
+    sample = replace(regular, probes=probes)
+    return replace(sample, folders=_folders(sample))
+
+
+def _folders(sample: Sample) -> Mapping[str, Folder]:
+    folders = {}
+    for feed in FEEDS:
+        if feed.has_sample(sample.problem):
+            records, share = feed.records(sample), sample.options.garbage
+            garbage = round(records * share / (1.0 - share))
+            lines = feed.slots(sample) + garbage
+            if lines > MOST_LINES:
+                raise BadInput([f"--records: {lines:,} lines of {feed.name}, above {MOST_LINES:,}"])
+            wanted = max(-(-lines // LINES_IN_A_FILE), min(4, -(-lines // FEW_LINES)))
+            files = min(sample.options.files or wanted, lines)
+            folders[feed.name] = Folder(feed.slots(sample), records, garbage, files)
+    return folders
 
 
 def _ticks(name: str, interval: float | None, options: SampleOptions, each: int, ends: int) -> int:

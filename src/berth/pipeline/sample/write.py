@@ -1,4 +1,4 @@
-"""A feed on disk: made aside, and put in place when all of it is there."""
+"""Synthetic telemetry as DataFrames and on disk: made aside, and put in place when all of it is there."""
 
 from __future__ import annotations
 
@@ -9,15 +9,87 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from berth.model import BadInput
-from berth.pipeline.sample.fields import FIELDS
-from berth.pipeline.sample.planning import Sample
-from berth.pipeline.sample.telemetry import frames_of, truth_of
+from berth.model import BadInput, Plan, Problem
+from berth.pipeline.feeds import FEEDS, Feed
+from berth.pipeline.feeds.sampling import Randomness, Sample
+from berth.pipeline.options import SampleOptions
+from berth.pipeline.sample.lines import (
+    as_columns,
+    as_json_lines,
+    faults_of,
+    garbage_counts,
+    numbered_lines,
+    spoiled,
+)
+from berth.pipeline.sample.planning import plan_sample
+
+
+def sample_telemetry(
+    session: SparkSession, problem: Problem, options: SampleOptions, plan: Plan | None = None
+) -> dict[str, DataFrame]:
+    """A feed of a problem: for each folder that isn't empty, JSON lines (`value`) or the fields as columns.
+
+    Each partition is one slice of time, in order. The same seed gives the same records, whatever the number
+    of partitions.
+
+    Raises:
+        BadInput: the options don't fit together, or the plan doesn't fit the problem.
+    """
+    return frames_of(session, plan_sample(problem, options, plan))
+
+
+def frames_of(session: SparkSession, sample: Sample) -> dict[str, DataFrame]:
+    """The DataFrames of a planned feed."""
+    return {
+        feed.name: _frame(session, sample, feed)
+        for feed in FEEDS
+        if feed.name in sample.folders and sample.folders[feed.name].slots
+    }
+
+
+def _frame(session: SparkSession, sample: Sample, feed: Feed) -> DataFrame:
+    options = sample.options
+    random = Randomness(options.seed, feed.name)
+    faults = faults_of(sample.problem, feed, options.format)
+    lines = numbered_lines(session, sample.folders[feed.name], len(faults), random)
+    records = spoiled(feed.synthetic_records(session, sample, lines, random), feed, faults)
+    if options.format == "parquet":
+        return as_columns(records, feed, options)
+    return as_json_lines(records, feed, faults, options, random)
+
+
+def truth_of(sample: Sample) -> dict[str, Any]:
+    """What a feed holds, exactly: for tests that count."""
+    options = sample.options
+    folders = {}
+    for feed in FEEDS:
+        folder = sample.folders.get(feed.name)
+        if folder is not None:
+            faults = faults_of(sample.problem, feed, options.format)
+            folders[feed.name] = {
+                "files": folder.files,
+                "records": folder.records,
+                "garbage": folder.garbage,
+                "faults": garbage_counts(folder, faults, options.seed),
+            }
+    return {
+        "format": "berth-sample/v1",
+        "problem": sample.problem.name,
+        "options": asdict(options),
+        "start_ms": sample.start_ms,
+        "end_ms": sample.start_ms + options.duration_ms,
+        "heartbeat_interval_ms": options.duration_ms / sample.outages.ticks,
+        "report_interval_ms": options.duration_ms / sample.reports,
+        "folders": folders,
+        "notes": list(sample.notes),
+    }
+
 
 MANIFEST = "_truth.json"
 _PART = re.compile(r"part-(\d+)-.*\.(txt|parquet)$")
@@ -111,7 +183,7 @@ def _put_in_place(stage: Path, target: Path) -> None:
         os.replace(stage, target)
         return
     (target / MANIFEST).unlink(missing_ok=True)
-    for name in FIELDS:
+    for name in (feed.name for feed in FEEDS):
         if (target / name).exists():
             (target / name).rename(stage / f".old-{name}")
         if (stage / name).exists():

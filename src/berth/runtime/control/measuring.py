@@ -222,9 +222,7 @@ def _session(until_the_end: contextlib.ExitStack) -> SparkSession:
 
 
 def _ingested(session: SparkSession, request: Message) -> Message:
-    from berth.pipeline.ingest import ingest
-    from berth.pipeline.options import IngestOptions
-    from berth.pipeline.publish import PROBLEM_FILE
+    from berth.pipeline.ingest import PROBLEM_FILE, IngestOptions, ingest
 
     out = Path(request["out"])
     ingest(session, Path(request["telemetry"]), Path(request["problem"]), out, IngestOptions())

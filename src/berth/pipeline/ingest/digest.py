@@ -1,0 +1,209 @@
+"""One folder's files taken in: sums of what makes sense, quarantine rows of what doesn't.
+
+Sums are small, and the same whatever the order in which records come and are added up. Each has the names and
+flags of its feed, the time window (its start in epoch milliseconds; 0 if there is only one) and the times of
+its first and last record. `merged` adds sums up, so one batch over everything and a stream of many small
+batches end with the same numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from berth.model import Problem
+from berth.pipeline.feeds import Feed
+from berth.pipeline.feeds.statistics import amount, bucket_sums, window_of, with_bucket
+from berth.pipeline.ingest.checks import (
+    Clock,
+    unknown_names,
+    with_names_judged,
+    with_refused_names,
+    with_values_judged,
+)
+from berth.pipeline.ingest.files import Source, find_broken, look_into
+from berth.pipeline.ingest.records import broken_rows, read_records, refused_rows
+from berth.spark.failure import first_cause
+
+FEW = 500_000
+"""Records that one task handles in less time than it takes to plan for several."""
+
+FEW_NAMES = 10
+FILE_REASON = "file: can't be read"
+FAILURES = (PySparkException, Py4JJavaError)
+"""Spark raises the second for what goes wrong in its tasks."""
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What a folder's files come to. `forget` gives the memory back that the sums take."""
+
+    feed: Feed
+    files: int
+    sums: DataFrame
+    each_record: DataFrame | None
+    """Of every record that makes sense, what its feed needs of single ones; None: nothing."""
+    quarantine: DataFrame | None
+    """None: there is nothing to put there."""
+    reasons: dict[str, int]
+    """How many rows the quarantine gets, and why."""
+    records: int
+    """Those that make sense."""
+    first: int | None
+    last: int | None
+    """Epoch milliseconds of the first and the last record that makes sense."""
+    kept: DataFrame
+
+    def forget(self) -> None:
+        """Give the memory back."""
+        self.kept.unpersist()
+
+
+@dataclass(frozen=True)
+class Digester:
+    """Takes in files of telemetry for one problem."""
+
+    session: SparkSession
+    root: Path
+    problem: Problem
+    clock: Clock
+    window_ms: int | None
+
+    def digest(self, feed: Feed, paths: list[Path], thorough: bool = False) -> Digest:
+        """Take in a folder's files; those that can't be read are quarantined by name.
+
+        Args:
+            feed: whose files they are.
+            paths: the files.
+            thorough: read every file through beforehand, all columns of it.
+        """
+        sources = look_into(paths)
+        if thorough:
+            sources = self._unreadable(feed, find_broken(sources))
+        while True:
+            try:
+                return self._digest(feed, sources)
+            except FAILURES:
+                again = find_broken(sources)
+                if again == sources:
+                    again = self._unreadable(feed, sources)
+                if again == sources:
+                    raise
+                sources = again
+
+    def _digest(self, feed: Feed, sources: list[Source]) -> Digest:
+        records = with_values_judged(read_records(self.session, feed, sources), feed, self.clock)
+        # names are judged where there are few of them, behind the sums, and not in every record
+        kept = with_names_judged(sums_of(records, feed, self.window_ms), feed, self.problem).persist()
+        try:
+            found = {row["reason"]: row for row in _counts(kept).collect()}
+        except FAILURES:
+            kept.unpersist()
+            raise
+        sensible = found.pop(None, None)
+        few = sensible is None or sensible["records"] <= FEW
+        named = with_names_judged(records, feed, self.problem)
+        bad = records
+        if feed.name_reasons & found.keys():
+            refused = unknown_names(kept, feed, FEW_NAMES)
+            bad = named if refused is None else with_refused_names(records, feed, refused)
+        return Digest(
+            feed,
+            len(sources),
+            _in_one_place(kept.where(F.col("reason").isNull()).drop("reason"), few),
+            _in_one_place(_each_record(named, feed), few) if feed.each_record else None,
+            self._quarantine(feed, sources, bad if found else None),
+            {reason: row["records"] for reason, row in sorted(found.items())} | _broken_count(sources),
+            0 if sensible is None else sensible["records"],
+            None if sensible is None else sensible["first"],
+            None if sensible is None else sensible["last"],
+            kept,
+        )
+
+    def _quarantine(self, feed: Feed, sources: list[Source], judged: DataFrame | None) -> DataFrame | None:
+        rows = None
+        if judged is not None:
+            rows = refused_rows(judged, feed, self.root)
+        if _broken_count(sources):
+            files = broken_rows(self.session, feed, self.root, sources)
+            rows = files if rows is None else rows.unionByName(files)
+        return rows
+
+    def _unreadable(self, feed: Feed, sources: list[Source]) -> list[Source]:
+        """The sources again, with those marked that Spark can't read, found by halves; the last resort."""
+        good = [source for source in sources if source.broken is None]
+        why = self._why_unreadable(feed, good) if good else None
+        if why is None:
+            return sources
+        if len(good) == 1:
+            return [replace(source, broken=why) if source in good else source for source in sources]
+        half = len(good) // 2
+        marked = {
+            source.path: source
+            for part in (good[:half], good[half:])
+            for source in self._unreadable(feed, part)
+        }
+        return [marked.get(source.path, source) for source in sources]
+
+    def _why_unreadable(self, feed: Feed, sources: list[Source]) -> str | None:
+        try:
+            records = read_records(self.session, feed, sources)
+            records.write.format("noop").mode("overwrite").save()
+        except FAILURES as error:
+            return f"file: Spark can't read it ({first_cause(error)})"
+        return None
+
+
+def _each_record(judged: DataFrame, feed: Feed) -> DataFrame:
+    return judged.where(F.col("reason").isNull()).select(*feed.each_record)
+
+
+def sums_of(judged: DataFrame, feed: Feed, window_ms: int | None) -> DataFrame:
+    """Sums of the records that make sense (`reason` is null), and a row with their number for every reason.
+
+    One pass gives both: what makes no sense has no values, so each reason is one group.
+    """
+    sensible = F.col("reason").isNull()
+    names = [field.name for field in feed.fields]
+    rows = judged.select("reason", *(F.when(sensible, F.col(f"`{name}`")).alias(name) for name in names))
+    sums = [amount(field.name, field.fraction) for field in feed.amounts]
+    if feed.level is not None:
+        rows = with_bucket(rows, feed.level)
+        sums = [*bucket_sums(), *sums]
+    keys = feed.sum_keys
+    if window_ms is None:  # a constant among the keys would cost something in every record
+        keys = keys[1:]
+    else:
+        rows = rows.withColumn("window", window_of(F.col("ts"), window_ms))
+    grouped = rows.groupBy("reason", *keys).agg(
+        F.count(F.lit(1)).alias("records"), F.min("ts").alias("first"), F.max("ts").alias("last"), *sums
+    )
+    return grouped.withColumn("window", F.lit(0).cast("bigint")) if window_ms is None else grouped
+
+
+def merged(sums: DataFrame, feed: Feed) -> DataFrame:
+    """Sums of the same keys added up."""
+    merging = {"first": F.min, "last": F.max}
+    others = [name for name in sums.columns if name not in feed.sum_keys]
+    return sums.groupBy(*feed.sum_keys).agg(*(merging.get(name, F.sum)(name).alias(name) for name in others))
+
+
+def _in_one_place(rows: DataFrame, few: bool) -> DataFrame:
+    """Few rows in one partition: joining and grouping them needs no shuffle, and a plan has few stages."""
+    return rows.coalesce(1) if few else rows
+
+
+def _counts(sums: DataFrame) -> DataFrame:
+    return sums.groupBy("reason").agg(
+        F.sum("records").alias("records"), F.min("first").alias("first"), F.max("last").alias("last")
+    )
+
+
+def _broken_count(sources: list[Source]) -> dict[str, int]:
+    number = sum(source.broken is not None for source in sources)
+    return {FILE_REASON: number} if number else {}

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from berth.core import space as core
 from berth.space import Coordinates, Samples, VivaldiOptions, embed, samples_from_matrix, samples_from_pairs
-from berth.space.errors import error_figures
-from berth.space.neighbourhoods import Neighbourhoods, neighbourhoods
+from berth.space.coordinates import error_figures
+from berth.space.vivaldi import neighbourhoods
 
 NEIGHBOURS = 32
 MANY = 100_000
@@ -29,9 +30,9 @@ PLAIN_ROUNDS = 2
 
 
 def timed(run: Callable[[], Any]) -> tuple[float, Any]:
-    started = time.perf_counter()
+    started = time.process_time()
     result = run()
-    return time.perf_counter() - started, result
+    return time.process_time() - started, result
 
 
 def planetlab() -> np.ndarray | None:
@@ -55,7 +56,7 @@ def made_up() -> Samples:
     return samples_from_pairs(MANY, senders, receivers, delay)
 
 
-def plain_vivaldi(known: Neighbourhoods, rounds: int) -> int:
+def plain_vivaldi(known: core.Neighbourhoods, rounds: int) -> int:
     """The same steps with lists and floats; returns how many samples it took."""
     chance = random.Random(0)
     nodes = len(known.offsets) - 1
@@ -114,7 +115,7 @@ def on_planetlab(delay: np.ndarray) -> None:
     )
     known = neighbourhoods(samples, NEIGHBOURS, np.random.default_rng(0))
     plain, count = min(timed(lambda: plain_vivaldi(known, PLAIN_ROUNDS)) for _ in range(ROUNDS))
-    ratio = (alone / (rough.rounds * len(known.delays))) / (plain / count)
+    ratio = (alone / (rough.rounds * known.samples)) / (plain / count)
     print(f"Vivaldi alone {alone:.3f} s ({described(rough)});")
     print(f"a sample against the same step in plain Python ({1e6 * plain / count:.2f} us): ratio {ratio:.4f}")
     everything, full = timed(lambda: embed(samples))
@@ -143,14 +144,14 @@ def on_spark(samples: Samples) -> None:
         tempfile.TemporaryDirectory() as folder,
     ):
         measured = Measurements(session.createDataFrame(probes))
-        began = time.perf_counter()
+        began = time.process_time()
         options = VivaldiOptions(neighbours=NEIGHBOURS)
 
         def report(done: Any) -> None:
-            print(f"  {done.number}: {done.mean_error_ms:.2f} ms, {time.perf_counter() - began:.0f} s")
+            print(f"  {done.number}: {done.mean_error_ms:.2f} ms, {time.process_time() - began:.0f} s")
 
         located = spark_coordinates(measured, Path(folder), options, report=report)
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
     assert located.errors is not None
     print(
         f"coordinates on Spark, local[2]: {samples.nodes:,} made-up nodes x {NEIGHBOURS} neighbours: "

@@ -28,8 +28,8 @@ from berth.experiments.mopa.graphs import operator_graph
 from berth.experiments.networks import CLOUDS, FILES, is_there, measured
 from berth.model import Network, Problem
 from berth.policies.latency_space import MopaParameters, known_space, mopa_mapping
-from berth.policies.latency_space.graph import UnitGraph, unit_graph
-from berth.policies.latency_space.network import facts_of
+from berth.policies.latency_space.network_facts import facts_of
+from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.latency_space.virtual import in_space, start_from_springs
 from tests.policies.operator_graphs import iot_lab, measured_network, noisy_network, planetlab, space_network
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.core import space as core
 from berth.space.index import SpaceIndex
 
 SIZES = (226, 10_000, 100_000)
@@ -44,9 +45,9 @@ def questions(places: FloatArray, random: np.random.Generator) -> list[Question]
     crowded = min(5_000, size // 2)
     full = np.zeros(size, dtype=np.bool_)
     full[index.nearest(places[0], crowded)[0]] = True
-    room, demand = np.where(full, 0.0, 1.0)[:, None], np.ones(1)
     allowed = random.random(size) < 0.9
     numbers = np.arange(size)
+    room = core.Room(np.ones((1, 1)), [numbers], [np.where(full | ~allowed, 0.0, 1.0)])
 
     def away(point: FloatArray) -> FloatArray:
         return np.sqrt(((places - point) ** 2).sum(axis=1))
@@ -87,8 +88,8 @@ def questions(places: FloatArray, random: np.random.Generator) -> list[Question]
         ),
         Question(
             f"nearest with room, {crowded} full",
-            lambda p, _: index.nearest_with_room(amid(p), room, demand, allowed),
-            lambda p, _: nearest_of(amid(p), (room >= demand).all(axis=1) & allowed),
+            lambda p, _: index.nearest_with_room(amid(p), room, 0),
+            lambda p, _: nearest_of(amid(p), ~full & allowed),
         ),
         Question(f"within {NEAR:g} ms", lambda p, _: index.within(p, NEAR), lambda p, _: within(p)),
         Question(

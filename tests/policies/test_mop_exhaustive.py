@@ -14,7 +14,7 @@ from berth.exact.modelled import unmodelled
 from berth.experiments.mopa.graphs import operator_graph
 from berth.files import problem_from
 from berth.model import Network, Node, Operator, Problem, Stream
-from berth.policies.latency_space import exhaustive
+from berth.policies.latency_space import least_usage
 from tests.oracle.problems import solvable_problems
 from tests.policies.operator_graphs import measured_network, noisy_network, planetlab, problem_of
 
@@ -196,7 +196,7 @@ def test_too_large() -> None:
 
 def test_too_large_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Circles need a search, and that needs memory."""
-    monkeypatch.setattr(exhaustive, "MOST_ENTRIES", 300)
+    monkeypatch.setattr(least_usage, "MOST_ENTRIES", 300)
     plan = berth.solve(dense(np.random.default_rng(1), 5.0), "mop-exhaustive")
     assert plan.status == "unknown"
     assert plan.reason is not None

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.core import space as core
 from berth.experiments.mopa.graphs import operator_graph
 from berth.files import problem_from
 from berth.model import Application, BadInput, Network, Node, Operator, Problem, Stream, Together, Where
-from berth.policies.latency_space.graph import unit_graph
-from berth.policies.latency_space.network import facts_of, known_space
+from berth.policies.latency_space.network_facts import facts_of, known_space
+from berth.policies.latency_space.units import unit_graph
 from berth.policies.latency_space.virtual import Virtual, in_space, settle, start_from_springs
-from berth.policies.latency_space.weber import weber
 from tests.oracle.problems import solvable_problems
 from tests.policies.operator_graphs import noisy_network, problem_of, space_network
 
@@ -85,7 +85,7 @@ def test_one_free_operator_sits_at_its_weber_point(seed: int, count: int) -> Non
         NETWORK, [*sources, Operator("free")], [Stream(item.name, "free") for item in sources]
     )
     points = known_space(NETWORK, 0).coordinates.positions[pins]
-    place, _, _, _ = weber(points, np.array(rates))
+    place, _, _, _ = core.weber_point(points, np.array(rates))
     found = settled(problem, tolerance=1e-6).positions[count]
     least = (np.array(rates) * np.sqrt(((points - place) ** 2).sum(axis=1))).sum()
     reached = (np.array(rates) * np.sqrt(((points - found) ** 2).sum(axis=1))).sum()

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from berth.core import space as core
 from berth.space.index import SpaceIndex
-from berth.space.kd_tree import LEAF
 
 FloatArray = NDArray[np.float64]
 
@@ -43,21 +43,10 @@ class Nodes:
         return order, away[order]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _compiled() -> None:
-    """Compiling takes seconds, once: hypothesis would call its inputs slow."""
-    index, everywhere = SpaceIndex([[0.0]]), np.ones(1, dtype=bool)
-    index.nearest_where([0.0], lambda numbers: numbers < 0)
-    index.nearest_with_room([0.0], np.zeros((1, 0)), np.zeros(0), everywhere)
-    index.nearest_many([[0.0]], 1)
-    index.within([0.0], 1.0)
-    index.in_ellipse([0.0], [0.0], 1.0)
-
-
 usual = settings(max_examples=80, derandomize=True, deadline=None, database=None)
 nodes = st.builds(
     Nodes,
-    count=st.integers(0, 10 * LEAF),
+    count=st.integers(0, 10 * core.LEAF_SIZE),
     dimensions=st.integers(1, 6),
     seed=st.integers(0, 2**32),
     high=st.booleans(),
@@ -66,7 +55,7 @@ nodes = st.builds(
 
 
 @usual
-@given(nodes, st.integers(0, 12 * LEAF))
+@given(nodes, st.integers(0, 12 * core.LEAF_SIZE))
 def test_nearest(given_nodes: Nodes, count: int) -> None:
     numbers, distances = given_nodes.index.nearest(given_nodes.point, count)
     expected, away = given_nodes.by_distance(given_nodes.point)
@@ -92,9 +81,14 @@ def test_nearest_of_many_points(given_nodes: Nodes, points: int, count: int) -> 
 def test_nearest_with_room_of_many_points(given_nodes: Nodes, count: int, share: float) -> None:
     """Every row has a demand of its own: who is full for one has room for another."""
     room = np.where(given_nodes.random.random((len(given_nodes.positions), 2)) < share, 2.0, 1.0)
+    # the second limit is of places with three nodes each
+    places = np.arange(len(room)), np.arange(len(room)) // 3
+    shared = room[: (len(room) + 2) // 3, 1]
     demands = np.array([[2.0, 0.0], [1.0, 2.0], [3.0, 0.0]])
     rows = np.array([given_nodes.some_point() for _ in demands])
-    numbers, distances = given_nodes.index.nearest_many(rows, count, room, demands)
+    limits = core.Room(np.ascontiguousarray(demands.T), list(places), [room[:, 0].copy(), shared.copy()])
+    numbers, distances = given_nodes.index.nearest_many(rows, count, limits, np.arange(len(demands)))
+    room[:, 1] = shared[places[1]]
     for row, (point, demand) in enumerate(zip(rows, demands, strict=True)):
         order, away = given_nodes.by_distance(point)
         fits = (room[order] >= demand).all(axis=1)
@@ -117,10 +111,8 @@ def test_nearest_that_is_accepted(given_nodes: Nodes, share: float) -> None:
     expected = next((int(node) for node in order if free[node]), -1)
     assert given_nodes.index.nearest_where(given_nodes.point, accepted) == expected
     assert len(asked) == len(set(asked)), "no node is asked twice"
-    room = np.where(free, 2.0, 1.0)[:, None]
-    assert given_nodes.index.nearest_with_room(given_nodes.point, room, np.array([2.0])) == expected
-    none = np.zeros((len(free), 0))
-    assert given_nodes.index.nearest_with_room(given_nodes.point, none, np.zeros(0), free) == expected
+    room = core.Room(np.array([[2.0]]), [np.arange(len(free))], [np.where(free, 2.0, 1.0)])
+    assert given_nodes.index.nearest_with_room(given_nodes.point, room, 0) == expected
 
 
 @usual
@@ -189,6 +181,31 @@ def test_one_node_and_none() -> None:
     assert len(SpaceIndex([[1.0, np.nan]])) == 0
 
 
+def no_limits() -> core.Room:
+    return core.Room(np.ones((0, 2)), [], [])
+
+
+def test_room_of_places_that_nodes_share() -> None:
+    """What is put onto one node of a place is gone for the others, until it is taken off."""
+    room = core.Room(np.array([[1.0, 1.0, 0.0]]), [np.array([0, 0, 1])], [np.array([1.0, 1.0])])
+    everywhere = np.arange(3)
+    room.put(0, 0)
+    assert room.fits(1, everywhere).tolist() == [False, False, True]
+    assert room.fits(2, everywhere).all()
+    before = room.copy()
+    room.take(0, 0)
+    assert room.fits(1, everywhere).all()
+    assert room.fit_pairs(0, 1, everywhere, everywhere).tolist() == [
+        [False, False, True],
+        [False, False, True],
+        [True, True, False],
+    ]
+    assert not before.fits(1, everywhere).all()
+    before.put(1, 1)
+    assert before.overfull(0)
+    assert not before.overfull(2)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -198,7 +215,7 @@ def test_one_node_and_none() -> None:
         (lambda: SpaceIndex([[1.0]]).nearest([1.0, 2.0], 1), "point"),
         (lambda: SpaceIndex([[1.0]]).nearest([np.nan], 1), "point"),
         (lambda: SpaceIndex([[1.0]]).nearest_many([[1.0, 2.0]], 1), "points"),
-        (lambda: SpaceIndex([[1.0]]).nearest_many([[1.0]], 1, np.ones((2, 1)), np.ones((1, 1))), "room"),
+        (lambda: SpaceIndex([[1.0]]).nearest_many([[1.0]], 1, no_limits(), np.arange(2)), "room"),
     ],
 )
 def test_what_can_not_be_asked(wrong: Callable[[], object], message: str) -> None:

@@ -10,10 +10,9 @@ import pytest
 from berth.model import Link, Network, Node
 from berth.space import space_of
 from berth.space.coordinates import Coordinates
-from berth.space.estimates import estimated_pairs
-from berth.space.locate import locate
-from berth.space.network_samples import network_samples
-from berth.space.options import VivaldiOptions
+from berth.space.network_space import estimated_pairs, locate
+from berth.space.samples import network_samples
+from berth.space.vivaldi import VivaldiOptions
 
 
 def named(count: int, **fields: object) -> tuple[Node, ...]:

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from berth.space.refinement import refine_nodes
-from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS, SHORTEST_MS, update_nodes
+from berth.core import space as core
 
 NODES = 6
 
@@ -34,11 +33,11 @@ def by_the_card(
     norm = float(np.linalg.norm(difference)) + upward
     weight = errors[node] / (errors[node] + errors[other])
     sample_error = abs(norm - delay) / delay
-    errors[node] = min(0.25 * weight * sample_error + (1 - 0.25 * weight) * errors[node], LARGEST_ERROR)
+    errors[node] = min(0.25 * weight * sample_error + (1 - 0.25 * weight) * errors[node], core.LARGEST_ERROR)
     step = 0.25 * weight * (delay - norm)
     positions[node] += step * difference / norm
     if with_height:
-        heights[node] = max(heights[node] + step * upward / norm, LEAST_HEIGHT_MS)
+        heights[node] = max(heights[node] + step * upward / norm, core.LEAST_HEIGHT_MS)
     return abs(norm - delay)
 
 
@@ -58,8 +57,8 @@ def test_update_is_the_cards(with_height: bool, seed: int) -> None:
         # the card knows no limit of a sample's error: these delays and places stay below it
         delays[node] = max(delays[node], np.linalg.norm(wanted[0][node] - wanted[0][others[node]]) / 2)
         missed.append(by_the_card(node, others[node], delays[node], *wanted, with_height))
-    mean, resets = update_nodes(
-        order, rows, offsets, others, delays, positions, heights, errors, with_height, 0.25, 0.25, generator
+    mean, resets = core.Neighbourhoods(rows, offsets, others, delays).spring(
+        order, positions, heights, errors, with_height=with_height, c_c=0.25, c_e=0.25, generator=generator
     )
     for found, expected in zip((positions, heights, errors), wanted, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -70,11 +69,17 @@ def test_update_is_the_cards(with_height: bool, seed: int) -> None:
 def two_nodes(positions: Any, delay: float = 10.0, with_height: bool = False) -> tuple[Any, ...]:
     """Both nodes move by the one sample between them."""
     places = np.array(positions, dtype=float)
-    heights, errors = np.full(2, LEAST_HEIGHT_MS if with_height else 0.0), np.ones(2)
-    samples = np.array([0, 1, 2]), np.array([1, 0]), np.full(2, delay)
-    generator = np.random.default_rng(3)
-    outcome = update_nodes(
-        np.arange(2), np.arange(2), *samples, places, heights, errors, with_height, 0.25, 0.25, generator
+    heights, errors = np.full(2, core.LEAST_HEIGHT_MS if with_height else 0.0), np.ones(2)
+    known = core.Neighbourhoods(np.arange(2), np.array([0, 1, 2]), np.array([1, 0]), np.full(2, delay))
+    outcome = known.spring(
+        np.arange(2),
+        places,
+        heights,
+        errors,
+        with_height=with_height,
+        c_c=0.25,
+        c_e=0.25,
+        generator=np.random.default_rng(3),
     )
     return places, heights, errors, outcome
 
@@ -83,15 +88,15 @@ def two_nodes(positions: Any, delay: float = 10.0, with_height: bool = False) ->
 def test_two_nodes_at_one_place_part(with_height: bool) -> None:
     """The direction is random, the step is not: a quarter of half the delay for equal errors."""
     places, *_ = two_nodes([[1, 2, 3], [1, 2, 3]], with_height=with_height)
-    upward = 2 * LEAST_HEIGHT_MS if with_height else 0.0
+    upward = 2 * core.LEAST_HEIGHT_MS if with_height else 0.0
     assert np.linalg.norm(places[0] - [1, 2, 3]) == pytest.approx(0.125 * (10 - upward))
     assert not np.allclose(places[0], places[1])
 
 
 def test_a_delay_of_zero_counts_as_a_short_one() -> None:
     """Two nodes at one place: they come closer, and the relative error has a value."""
-    places, _, errors, _ = two_nodes([[0.0], [SHORTEST_MS / 2]], delay=0.0)
-    assert abs(places[0, 0] - places[1, 0]) < SHORTEST_MS / 2
+    places, _, errors, _ = two_nodes([[0.0], [core.SHORTEST_MS / 2]], delay=0.0)
+    assert abs(places[0, 0] - places[1, 0]) < core.SHORTEST_MS / 2
     assert errors[0] == pytest.approx(0.125 * 0.5 + 0.875)
 
 
@@ -102,7 +107,7 @@ def test_what_is_no_place_is_reset_and_counted(bad: float) -> None:
     assert resets >= 1
     assert np.isfinite(places).all()
     assert np.isfinite(heights).all()
-    assert ((errors > 0) & (errors <= LARGEST_ERROR)).all()
+    assert ((errors > 0) & (errors <= core.LARGEST_ERROR)).all()
     assert math.isfinite(mean)
 
 
@@ -113,10 +118,16 @@ def test_only_the_rows_of_a_partition_change() -> None:
     before = positions.copy()
     rows, offsets = np.array([2, 3]), np.array([0, 2, 3])
     neighbours, delays = np.array([0, 1, 0]), np.array([5.0, 50.0, 7.0])
-    update_nodes(
-        np.arange(2), rows, offsets, neighbours, delays, positions, np.zeros(4), errors, False, 0.25, 0.25,
-        generator,
-    )  # fmt: skip
+    core.Neighbourhoods(rows, offsets, neighbours, delays).spring(
+        np.arange(2),
+        positions,
+        np.zeros(4),
+        errors,
+        with_height=False,
+        c_c=0.25,
+        c_e=0.25,
+        generator=generator,
+    )
     assert (positions[:2] == before[:2]).all()
     assert (positions[2:] != before[2:]).any(axis=1).all()
 
@@ -128,9 +139,8 @@ def test_polish_never_makes_a_nodes_own_sum_worse() -> None:
         positions = generator.normal(0, 20, (8, 3))
         delays = generator.uniform(1, 60, 7)
         before = np.abs(np.linalg.norm(positions[0] - positions[1:], axis=1) - delays).sum()
-        refine_nodes(
-            np.array([0]), np.array([0, 7]), np.arange(1, 8), delays, positions, np.zeros(8),
-            False, 1e-9, 0.0, LEAST_HEIGHT_MS,
-        )  # fmt: skip
+        core.Neighbourhoods(np.array([0]), np.array([0, 7]), np.arange(1, 8), delays).polish(
+            positions, np.zeros(8), with_height=False, exact_ms=1e-9, closeness=0.0
+        )
         after = np.abs(np.linalg.norm(positions[0] - positions[1:], axis=1) - delays).sum()
         assert after <= before + 1e-9

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berth.space.errors import MOST_PAIRS, error_figures
-from berth.space.neighbourhoods import NEAR_SHARE, neighbourhoods
+from berth.space.coordinates import MOST_PAIRS, error_figures
 from berth.space.samples import Samples, joined, samples_from_matrix, samples_from_pairs
+from berth.space.vivaldi import NEAR_SHARE, neighbourhoods
 
 DELAYS = st.one_of(st.floats(0, 1e3), st.just(math.nan))
 

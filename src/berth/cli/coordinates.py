@@ -19,8 +19,8 @@ from berth.files.problem_file import network_from, with_coordinates
 from berth.model import BadInput, Network
 
 if TYPE_CHECKING:
-    from berth.space.locate import Located
-    from berth.space.options import VivaldiOptions
+    from berth.space.network_space import Located
+    from berth.space.vivaldi import VivaldiOptions
 
 EPILOG = """Examples:
 
@@ -83,7 +83,7 @@ def coordinates(
     network = network_from(document)
     check_writable(target)
     # compiled code takes its time to load: only who wants coordinates pays for it
-    from berth.space.network_samples import without_coordinates
+    from berth.space.samples import without_coordinates
 
     # Those that it has are replaced, so their distances are no delays to go by.
     network = without_coordinates(network)
@@ -110,7 +110,7 @@ def coordinates(
 
 
 def _options(**given: Any) -> VivaldiOptions:
-    from berth.space.options import VivaldiOptions
+    from berth.space.vivaldi import VivaldiOptions
 
     try:
         return VivaldiOptions(**given)
@@ -123,7 +123,7 @@ def _located(
 ) -> tuple[Located, ProbeCounts | None]:
     """Compute here."""
     from berth.files.probes import read_probes
-    from berth.space.locate import locate
+    from berth.space.network_space import locate
 
     if not probes:
         return locate(network, None, options, seed, most_listed), None

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from berth.pipeline.coordinates import Located as SparkLocated
     from berth.pipeline.coordinates import Measurements
     from berth.space.coordinates import Coordinates
-    from berth.space.locate import Located
-    from berth.space.options import VivaldiOptions
+    from berth.space.network_space import Located
     from berth.space.samples import Samples
+    from berth.space.vivaldi import VivaldiOptions
     from berth.spark import SparkSession
 
 
@@ -55,9 +55,8 @@ def locate_on_spark(
         master: where Spark runs.
         configuration: settings of Spark.
     """
-    from berth.space.estimates import estimated_pairs
-    from berth.space.locate import Located
-    from berth.space.network_samples import network_samples
+    from berth.space.network_space import Located, estimated_pairs
+    from berth.space.samples import network_samples
 
     known = network_samples(network, seed)
     with (
@@ -104,7 +103,7 @@ def _measurements(
 def _coordinates(found: SparkLocated, nodes: int, dimensions: int) -> Coordinates:
     """All nodes' points: the problem that they are written into is in this process anyway."""
     from berth.space.coordinates import Coordinates
-    from berth.space.islands import apart
+    from berth.space.vivaldi import apart
 
     table = found.coordinates.select("node", "coordinates", "height_ms", "island").toArrow()
     rows = table["node"].to_numpy()

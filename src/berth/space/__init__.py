@@ -1,11 +1,9 @@
 """The latency space: where nodes are if distances are delays, and which of them are near a point."""
 
-from berth.space.coordinates import Coordinates
-from berth.space.errors import ErrorFigures
+from berth.space.coordinates import Coordinates, ErrorFigures
 from berth.space.network_space import Space, space_of
-from berth.space.options import VivaldiOptions
 from berth.space.samples import Samples, samples_from_matrix, samples_from_pairs
-from berth.space.vivaldi import embed
+from berth.space.vivaldi import VivaldiOptions, embed
 
 __all__ = [
     "Coordinates",

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.model import Network
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
-from berth.space.network_samples import network_samples
-from berth.space.vivaldi import embed
+from berth.space.samples import joined, network_samples, samples_from_pairs, without_coordinates
+from berth.space.vivaldi import VivaldiOptions, embed
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,3 +56,85 @@ def _given(network: Network) -> Coordinates | None:
         return None
     positions = np.array([node.coordinates for node in network.nodes], dtype=np.float64)
     return Coordinates(positions, np.array([node.height_ms for node in network.nodes]), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Pairs of nodes with an estimated delay, in node order; `count` is of all, the rest of those listed."""
+
+    count: int
+    senders: IndexArray
+    receivers: IndexArray
+    delay_ms: FloatArray
+    both_ways: NDArray[np.bool_]
+    """Whether the estimate holds both ways; False: the other way has a link."""
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """A network's new coordinates."""
+
+    coordinates: Coordinates
+    estimates: Estimates
+    rejected: int
+    """Delays that make no sense."""
+
+
+def locate(
+    network: Network,
+    measured: tuple[IndexArray, IndexArray, FloatArray] | None,
+    options: VivaldiOptions,
+    seed: int,
+    most_listed: int,
+) -> Located:
+    """Compute coordinates, and say which pairs have an estimated delay with them.
+
+    Args:
+        network: its delays are samples.
+        measured: further samples: senders, receivers and one-way delays in ms.
+        options: of the computation.
+        seed: the same seed gives the same coordinates.
+        most_listed: how many estimated pairs are listed.
+    """
+    samples = network_samples(network, seed)
+    if measured is not None:
+        samples = joined([samples, samples_from_pairs(len(network.nodes), *measured)])
+    coordinates = embed(samples, options, seed)
+    estimates = estimated_pairs(network, coordinates, most_listed)
+    return Located(coordinates, estimates, samples.rejected)
+
+
+def estimated_pairs(network: Network, coordinates: Coordinates, most: int) -> Estimates:
+    """The pairs without a link, a matrix entry or a path, whose nodes both have coordinates now.
+
+    Args:
+        network: as it is without these coordinates.
+        coordinates: of its nodes.
+        most: how many pairs are listed. Of networks too large for matrices none is.
+    """
+    known = without_coordinates(network).table.delay_ms
+    placed = np.ones(len(network.nodes), dtype=bool)
+    placed[coordinates.unplaced] = False
+    if not isinstance(known, np.ndarray):
+        return _counted_only(network, known, placed)
+    missing = np.isnan(known) & placed[:, None] & placed[None, :]
+    first, second = np.nonzero(np.triu(missing | missing.T, 1))
+    count = len(first)
+    first, second = first[:most], second[:most]
+    forth, back = missing[first, second], missing[second, first]
+    senders, receivers = np.where(forth, first, second), np.where(forth, second, first)
+    return Estimates(count, senders, receivers, coordinates.distances(senders, receivers), forth & back)
+
+
+def _counted_only(network: Network, known: object, placed: NDArray[np.bool_]) -> Estimates:
+    size = len(placed)
+    ends = [(network.index[link.sender], network.index[link.receiver]) for link in network.links]
+    senders, receivers = np.array(ends, dtype=np.intp).reshape(-1, 2).T
+    linked = known[senders, receivers]  # type: ignore[index]
+    back = known[receivers, senders]  # type: ignore[index]
+    measured = ~np.isnan(linked) & ~np.isnan(back) & placed[senders] & placed[receivers]
+    keys = np.minimum(senders, receivers) * size + np.maximum(senders, receivers)
+    there = int(placed.sum())
+    count = there * (there - 1) // 2 - len(np.unique(keys[measured]))
+    none = np.zeros(0, dtype=np.intp)
+    return Estimates(count, none, none, np.zeros(0), np.zeros(0, dtype=bool))

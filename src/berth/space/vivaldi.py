@@ -1,21 +1,26 @@
-"""Network coordinates by Vivaldi (card 1.1): points whose distances are the measured delays, nearly."""
+"""Network coordinates by Vivaldi (card 1.1): points whose distances are the measured delays, nearly.
+
+Vivaldi's springs pull with the error itself: a few delays that fit nowhere (detours, overloaded hosts) bend
+everything around them. So a polish follows that minimises absolute errors: a sample counts less the worse it
+fits (weights 1 / error), and a node goes to the weighted mean of the points that its samples want it at. That
+needs no step size: without heights, the sum of a node's own errors can't grow (majorisation).
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from berth.core import space as core
 from berth.model.randomness import generator_for
-from berth.space.coordinates import Coordinates, FloatArray
-from berth.space.errors import error_figures
-from berth.space.islands import apart
-from berth.space.neighbourhoods import Neighbourhoods, neighbourhoods
-from berth.space.options import VivaldiOptions
-from berth.space.refinement import refine_nodes
+from berth.space.coordinates import Coordinates, FloatArray, IndexArray, error_figures
 from berth.space.samples import Samples
-from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS, update_nodes
 
+MOST_DIMENSIONS = 16
+ALL_PAIRS = 250_000
+"""Up to so many measured pairs (all of 700 nodes) all are used unless a number of neighbours is given."""
+NEIGHBOURS = 32
 WINDOW = 10
 """Vivaldi's error is stable if the mean of so many rounds is not 1 % below that of as many before them."""
 STABLE = 0.99
@@ -31,6 +36,58 @@ EXACT_SHARE = 0.05
 """Errors below this share of the median delay are all good enough, for the polish."""
 CLOSENESS = 0.5
 """How much more short delays count in the polish, where near neighbours were not picked on purpose."""
+NEAR_SHARE = 0.25
+"""The share of a node's neighbours that are its nearest ones. The rest is random, so mostly far away: these
+hold the whole together, the near ones tell what is close."""
+GAP = 10.0
+"""How far islands are apart, in extents of the largest one: farther than any node from its own island."""
+
+
+@dataclass(frozen=True)
+class VivaldiOptions:
+    """Vivaldi's parameters; a value out of range is a ValueError that begins with the option's name."""
+
+    dimensions: int = field(default=3, metadata={"help": "dimensions of the space"})
+    height: bool = field(default=False, metadata={"help": "whether nodes have heights (access links), too"})
+    neighbours: int | None = field(
+        default=None, metadata={"help": "most neighbours of a node; none: all while they are few, then 32"}
+    )
+    c_c: float = field(default=0.25, metadata={"help": "share of a sample's error that a node moves by"})
+    c_e: float = field(default=0.25, metadata={"help": "share of a sample that enters a node's own error"})
+    rounds: int = field(default=300, metadata={"help": "most passes over all samples, of each step"})
+    refine: bool = field(
+        default=True,
+        metadata={
+            "help": "start with more dimensions, minimise absolute errors afterwards; false: Vivaldi alone"
+        },
+    )
+    starts: int | None = field(
+        default=None,
+        metadata={"help": "how often to start anew, the best is taken; none: more for few nodes"},
+    )
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.dimensions <= MOST_DIMENSIONS:
+            raise ValueError(f"dimensions: {self.dimensions} is not in 1 to {MOST_DIMENSIONS}")
+        for name in ("neighbours", "rounds", "starts"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: {value} is below 1")
+        for name in ("c_c", "c_e"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(f"{name}: {getattr(self, name)} is not above 0 and at most 1")
+
+    def neighbours_for(self, pairs: int) -> int | None:
+        """The most neighbours of a node; None: all of them."""
+        if self.neighbours is None and pairs > ALL_PAIRS:
+            return NEIGHBOURS
+        return self.neighbours
+
+    def starts_for(self, samples: int) -> int:
+        """How often to start: few samples are cheap, and the fewer there are the more often they mislead."""
+        if self.starts is not None:
+            return self.starts
+        return max(1, min(8, 20_000 // max(samples, 1)))
 
 
 def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0) -> Coordinates:
@@ -50,9 +107,9 @@ def embed(samples: Samples, options: VivaldiOptions | None = None, seed: int = 0
     used = replace(samples, delay_ms=np.minimum(samples.delay_ms, LONGEST * typical))
     most = options.neighbours_for(len(samples.delay_ms))
     known = neighbourhoods(used, most, generator)
-    chosen = len(known.delays) < 2 * len(samples.delay_ms)
+    chosen = known.samples < 2 * len(samples.delay_ms)
     best: Coordinates | None = None
-    for start in range(options.starts_for(len(known.delays))):
+    for start in range(options.starts_for(known.samples)):
         # Few nodes that unfold from one point may lie on a line for ever: then from all over the place.
         scatter = typical if start > 0 else 0.0
         found = _spring(known, samples.nodes, options, scatter, PERFECT * typical, generator)
@@ -81,7 +138,7 @@ def _mean(found: Coordinates) -> float:
 
 
 def _spring(
-    known: Neighbourhoods,
+    known: core.Neighbourhoods,
     nodes: int,
     options: VivaldiOptions,
     scatter_ms: float,
@@ -93,8 +150,8 @@ def _spring(
     positions = np.zeros((nodes, options.dimensions + lift))
     if scatter_ms > 0.0:
         positions = generator.normal(0.0, scatter_ms, positions.shape)
-    heights = np.full(nodes, LEAST_HEIGHT_MS if options.height else 0.0)
-    errors = np.full(nodes, LARGEST_ERROR)
+    heights = np.full(nodes, core.LEAST_HEIGHT_MS if options.height else 0.0)
+    errors = np.full(nodes, core.LARGEST_ERROR)
     rounds, resets = _settle(known, positions, heights, errors, options, perfect_ms, generator)
     if lift:
         positions = _flattened(positions, options.dimensions)
@@ -104,7 +161,7 @@ def _spring(
 
 
 def _settle(
-    known: Neighbourhoods,
+    known: core.Neighbourhoods,
     positions: FloatArray,
     heights: FloatArray,
     errors: FloatArray,
@@ -113,23 +170,18 @@ def _settle(
     generator: np.random.Generator,
 ) -> tuple[int, int]:
     """Rounds over all samples, in place, until the error is stable; their number, and that of resets."""
-    rows = np.arange(len(positions))
     means: list[float] = []
     resets = 0
     while len(means) < options.rounds and not _stable(means, perfect_ms):
-        mean, again = update_nodes(
+        mean, again = known.spring(
             generator.permutation(len(positions)),
-            rows,
-            known.offsets,
-            known.neighbours,
-            known.delays,
             positions,
             heights,
             errors,
-            options.height,
-            options.c_c,
-            options.c_e,
-            generator,
+            with_height=options.height,
+            c_c=options.c_c,
+            c_e=options.c_e,
+            generator=generator,
         )
         means.append(mean)
         resets += again
@@ -152,28 +204,67 @@ def _stable(means: list[float], perfect_ms: float) -> bool:
 
 
 def _polish(
-    known: Neighbourhoods, found: Coordinates, options: VivaldiOptions, typical: float, closeness: float
+    known: core.Neighbourhoods, found: Coordinates, options: VivaldiOptions, typical: float, closeness: float
 ) -> Coordinates:
     """Least absolute errors, from where the springs came to rest."""
     positions, heights = found.positions.copy(), found.heights.copy()
-    rows = np.arange(len(positions))
     before = np.inf
     rounds = 0
     while rounds < options.rounds:
-        mean = refine_nodes(
-            rows,
-            known.offsets,
-            known.neighbours,
-            known.delays,
+        mean = known.polish(
             positions,
             heights,
-            options.height,
-            EXACT_SHARE * typical,
-            closeness,
-            LEAST_HEIGHT_MS,
+            with_height=options.height,
+            exact_ms=EXACT_SHARE * typical,
+            closeness=closeness,
         )
         rounds += 1
         if mean >= REFINED * before or mean <= PERFECT * typical:
             break
         before = mean
     return replace(found, positions=positions, heights=heights, polish_rounds=rounds)
+
+
+def neighbourhoods(samples: Samples, most: int | None, generator: np.random.Generator) -> core.Neighbourhoods:
+    """Every sample as one of both its nodes; at most so many for a node, None: all of them.
+
+    A pair that one of its nodes leaves out can still be a sample of the other.
+    """
+    rows = np.concatenate([samples.first, samples.second])
+    others = np.concatenate([samples.second, samples.first])
+    delays = np.tile(samples.delay_ms, 2)
+    order = np.lexsort((others, rows))
+    if most is not None and np.bincount(rows, minlength=1).max() > most:
+        order = order[_chosen(rows[order], delays[order], most, generator)]
+    offsets = np.searchsorted(rows[order], np.arange(samples.nodes + 1))
+    return core.Neighbourhoods(np.arange(samples.nodes), offsets, others[order], delays[order])
+
+
+def _chosen(rows: IndexArray, delays: FloatArray, most: int, generator: np.random.Generator) -> IndexArray:
+    """Positions of the samples that are used, ascending: of every row the nearest few, and some others."""
+    near = _place_in_row(rows, delays) < round(NEAR_SHARE * most)
+    turn = np.where(near, -1.0, generator.random(len(rows)))
+    return np.flatnonzero(_place_in_row(rows, turn) < most)
+
+
+def _place_in_row(rows: IndexArray, key: FloatArray) -> IndexArray:
+    """How many samples of the same row have a smaller key; ties: come before."""
+    order = np.lexsort((key, rows))
+    place = np.empty(len(rows), dtype=np.intp)
+    place[order] = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
+    return place
+
+
+def apart(positions: FloatArray, islands: IndexArray) -> FloatArray:
+    """Each island around a centre of its own: the first around the origin, the others on the first axis.
+
+    So no node of another island is ever nearest to a point among the nodes of one.
+    """
+    count = int(islands.max(initial=0)) + 1
+    sizes = np.bincount(islands, minlength=count)
+    centres = np.stack([np.bincount(islands, axis, count) / sizes for axis in positions.T], axis=1)
+    centred = positions - centres[islands]
+    if count > 1:
+        extent = float(np.sqrt((centred**2).sum(axis=1)).max())
+        centred[:, 0] += islands * (GAP * 2.0 * max(extent, 1.0))
+    return np.asarray(centred)

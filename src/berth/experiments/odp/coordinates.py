@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.core import space as core
 from berth.experiments.experiment import Calibration
 from berth.model import Network
-from berth.space.options import VivaldiOptions
-from berth.space.vivaldi_kernel import LARGEST_ERROR, update_nodes
+from berth.space.vivaldi import VivaldiOptions
 
 FloatArray = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ class LiveCoordinates:
         drawn = np.triu(random.uniform(LEAST_JITTER_MS, MOST_JITTER_MS, (count, count)), 1)
         self._deviation = drawn + drawn.T
         self._positions = random.normal(0.0, SCATTER_MS, (count, DIMENSIONS))
-        self._errors, self._heights = np.full(count, LARGEST_ERROR), np.zeros(count)
+        self._errors, self._heights = np.full(count, core.LARGEST_ERROR), np.zeros(count)
         self._time = 0.0
 
     def at(self, time_s: float) -> Network:
@@ -69,17 +69,14 @@ class LiveCoordinates:
         rows = np.arange(count)
         others = (rows + self._random.integers(1, count, count)) % count
         noise = self._deviation[rows, others] * self._random.standard_normal(count)
-        update_nodes(
+        delays = np.maximum(self._mean[rows, others] + noise, 0.0)
+        core.Neighbourhoods(rows, np.arange(count + 1), others, delays).spring(
             self._random.permutation(count),
-            rows,
-            np.arange(count + 1),
-            others,
-            np.maximum(self._mean[rows, others] + noise, 0.0),
             self._positions,
             self._heights,
             self._errors,
-            options.height,
-            options.c_c,
-            options.c_e,
-            self._random,
+            with_height=options.height,
+            c_c=options.c_c,
+            c_e=options.c_e,
+            generator=self._random,
         )

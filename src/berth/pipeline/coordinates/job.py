@@ -10,6 +10,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from berth.core import space as core
 from berth.pipeline.coordinates.measurements import averaged, judged, pooled, some_pairs, typical_delay
 from berth.pipeline.coordinates.outcome import error_figures_of, islands_of
 from berth.pipeline.coordinates.rounds import (
@@ -23,10 +24,8 @@ from berth.pipeline.coordinates.rounds import (
     settled,
 )
 from berth.pipeline.storage import Scratch
-from berth.space.errors import ErrorFigures
-from berth.space.options import VivaldiOptions
-from berth.space.vivaldi import CLOSENESS, EXACT_SHARE, LIFT, LONGEST, PERFECT
-from berth.space.vivaldi_kernel import LARGEST_ERROR, LEAST_HEIGHT_MS
+from berth.space.coordinates import ErrorFigures
+from berth.space.vivaldi import CLOSENESS, EXACT_SHARE, LIFT, LONGEST, PERFECT, VivaldiOptions
 
 SPRING_SWEEPS = 10
 POLISH_SWEEPS = 3
@@ -194,6 +193,6 @@ def _start(blocks: Blocks, dimensions: int, height: bool, typical: float, seed: 
     return blocks.neighbourhoods.select(
         "node",
         F.array(*axes).alias("position"),
-        F.lit(LEAST_HEIGHT_MS if height else 0.0).alias("height_ms"),
-        F.lit(LARGEST_ERROR).alias("error"),
+        F.lit(core.LEAST_HEIGHT_MS if height else 0.0).alias("height_ms"),
+        F.lit(core.LARGEST_ERROR).alias("error"),
     )

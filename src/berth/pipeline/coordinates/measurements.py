@@ -17,7 +17,7 @@ from berth.files.latency_matrix import LONGEST_MS
 from berth.files.probes import ENDS, MEASURE, begins_as_parquet, probe_files, without_columns
 from berth.model import BadInput
 from berth.pipeline.storage import Scratch
-from berth.space.errors import MOST_PAIRS
+from berth.space.coordinates import MOST_PAIRS
 from berth.spark.paths import spark_path
 
 _COLUMNS = (*ENDS, MEASURE)

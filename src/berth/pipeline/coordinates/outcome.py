@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from berth.space.errors import ErrorFigures
-from berth.space.vivaldi_kernel import SHORTEST_MS
+from berth.core import space as core
+from berth.space.coordinates import ErrorFigures
 
 UNITS = 2**20
 """Errors are rounded to such parts of a ms: their sum doesn't depend on the order."""
@@ -23,7 +23,7 @@ UNITS = 2**20
 def error_figures_of(
     positions: DataFrame, dimensions: int, judged: DataFrame, measured_pairs: int
 ) -> ErrorFigures | None:
-    """The figures of `berth.space.errors`, over some measured pairs.
+    """The figures of `berth.space.coordinates`, over some measured pairs.
 
     Args:
         positions: the columns node, position and height_ms.
@@ -41,7 +41,7 @@ def error_figures_of(
     apart = F.sqrt(reduce(Column.__add__, squares)) + F.col("up") + F.col("down")
     absolute = F.round(F.abs(apart - F.col("delay_ms")) * UNITS) / UNITS
     rows = judged.join(first, "first").join(second, "second").select(absolute.alias("absolute"), "delay_ms")
-    relative = F.col("absolute") / F.greatest("delay_ms", F.lit(SHORTEST_MS))
+    relative = F.col("absolute") / F.greatest("delay_ms", F.lit(core.SHORTEST_MS))
     found = rows.agg(
         F.count("*"),
         F.avg("absolute"),

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from berth.core import space as core
 from berth.pipeline.storage import Scratch
-from berth.space.neighbourhoods import NEAR_SHARE
-from berth.space.refinement import refine_nodes
-from berth.space.vivaldi_kernel import LEAST_HEIGHT_MS, update_nodes
+from berth.space.vivaldi import NEAR_SHARE
 
 
 def neighbourhoods_of(pairs: DataFrame, most: int | None, longest_ms: float, seed: int) -> DataFrame:
@@ -95,9 +94,7 @@ class Step:
 @dataclass(frozen=True, eq=False)
 class _Block:
     rows: IntegerArray
-    offsets: IntegerArray
-    neighbours: IntegerArray
-    delays: FloatArray
+    known: core.Neighbourhoods
     positions: FloatArray
     heights: FloatArray
     errors: FloatArray
@@ -121,7 +118,7 @@ def moved(step: Step, neighbourhoods: pa.Table, positions: pa.Table) -> pa.Table
         resets += again
     count = len(block.rows)
     first = np.arange(count) == 0
-    total = min(mean * len(block.delays), LARGEST_TOTAL_MS)
+    total = min(mean * block.known.samples, LARGEST_TOTAL_MS)
     places = block.positions[block.rows]
     return pa.table(
         {
@@ -136,34 +133,25 @@ def moved(step: Step, neighbourhoods: pa.Table, positions: pa.Table) -> pa.Table
 
 
 def _sprung(step: Step, block: _Block, generator: np.random.Generator) -> tuple[float, int]:
-    return update_nodes(
+    return block.known.spring(
         generator.permutation(len(block.rows)),
-        block.rows,
-        block.offsets,
-        block.neighbours,
-        block.delays,
         block.positions,
         block.heights,
         block.errors,
-        step.height,
-        step.c_c,
-        step.c_e,
-        generator,
+        with_height=step.height,
+        c_c=step.c_c,
+        c_e=step.c_e,
+        generator=generator,
     )
 
 
 def _polished(step: Step, block: _Block) -> tuple[float, int]:
-    mean = refine_nodes(
-        block.rows,
-        block.offsets,
-        block.neighbours,
-        block.delays,
+    mean = block.known.polish(
         block.positions,
         block.heights,
-        step.height,
-        step.exact_ms,
-        step.closeness,
-        LEAST_HEIGHT_MS,
+        with_height=step.height,
+        exact_ms=step.exact_ms,
+        closeness=step.closeness,
     )
     return mean, 0
 
@@ -173,11 +161,16 @@ def _block(own: pa.Table, positions: pa.Table) -> _Block:
     others = own["others"].combine_chunks()
     sizes = pc.list_value_length(others).to_numpy(zero_copy_only=False)
     places = positions["position"].combine_chunks().flatten().to_numpy()
-    return _Block(
-        np.searchsorted(nodes, own["node"].to_numpy()).astype(np.int64),
+    rows = np.searchsorted(nodes, own["node"].to_numpy()).astype(np.int64)
+    known = core.Neighbourhoods(
+        rows,
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.searchsorted(nodes, others.flatten().to_numpy()).astype(np.int64),
-        own["delays"].combine_chunks().flatten().to_numpy().copy(),
+        own["delays"].combine_chunks().flatten().to_numpy(),
+    )
+    return _Block(
+        rows,
+        known,
         places.reshape(len(nodes), -1).copy(),
         positions["height_ms"].to_numpy().copy(),
         positions["error"].to_numpy().copy(),

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.policies.latency_space import MopaParameters, Placed, mopa_mapping
-from berth.policies.latency_space.graph import UnitGraph, unit_graph
 from berth.policies.latency_space.hosts import Hosts
-from berth.policies.latency_space.network import facts_of
+from berth.policies.latency_space.network_facts import facts_of
+from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -69,7 +69,7 @@ def start(setting: Setting, space: Space, refine: bool, seed: int, at_once: bool
         placed = _by_mopa(setting, adapting, space, refine, seed)
     facts = facts_of(problem.network)
     graph = unit_graph(problem, facts)
-    hosts = Hosts(problem, graph, facts, space, occupied=setting.occupied)
+    hosts = Hosts(setting, graph, facts, space)
     mapped, before = placed.nodes[graph.first], _previous(setting, graph)
     for unit in np.flatnonzero(graph.fixed >= 0).tolist():
         hosts.put(unit, int(graph.fixed[unit]))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from berth.policies.bounded.candidates import Question
 from berth.policies.bounded.delays import DelayModel, Path
 from berth.policies.bounded.loads import Loads
-from berth.policies.latency_space.graph import UnitGraph
 from berth.policies.latency_space.hosts import Hosts
+from berth.policies.latency_space.units import UnitGraph
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]

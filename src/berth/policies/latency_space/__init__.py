@@ -10,9 +10,10 @@ the search is given up (the texts are reasons for a plan) and `BadInput` for unk
 """
 
 from berth.policies.latency_space.hosts import NoHostError
-from berth.policies.latency_space.network import known_space
-from berth.policies.latency_space.parameters import MopaParameters, SbonParameters, SpaceParameters
-from berth.policies.latency_space.placing import Placed, mopa_mapping, sbon_mapping
+from berth.policies.latency_space.mopa import MopaParameters, mopa_mapping
+from berth.policies.latency_space.network_facts import known_space
+from berth.policies.latency_space.placing import Placed, SpaceParameters
+from berth.policies.latency_space.sbon import SbonParameters, sbon_mapping
 from berth.policies.latency_space.virtual import NoEndError
 
 __all__ = [

@@ -2,19 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Occupied
-from berth.model import Problem
-from berth.policies.latency_space.graph import UnitGraph
-from berth.policies.latency_space.needs import needs_of
-from berth.policies.latency_space.network import NetworkFacts
+from berth.core import space as core
+from berth.evaluation import Setting
+from berth.policies.latency_space.network_facts import NetworkFacts
+from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class UnitLimits:
+    """What units need of every limit, the place of every node, and what room there is at each place."""
+
+    needed: FloatArray
+    """[limits, units]."""
+    place_of_node: list[IndexArray]
+    there: list[FloatArray]
+
+    def room(self) -> core.Room:
+        """All of it, for one solve to take from."""
+        return core.Room(self.needed, self.place_of_node, self.there)
+
+    def sizes(self) -> FloatArray:
+        """The largest share that each unit needs of the roomiest place, over all limits."""
+        most = np.array([room.max(initial=0.0) for room in self.there])
+        return np.asarray((self.needed / np.where(most > 0, most, 1.0)[:, None]).max(axis=0, initial=0.0))
+
+
+def limits_of_units(
+    setting: Setting, graph: UnitGraph, facts: NetworkFacts, most: int | None = None
+) -> UnitLimits:
+    """The limits of a problem by unit; `most` operators with a choice may share a node."""
+    problem, instances = setting.problem, setting.graph
+    resources = tuple(instances.resources)
+    processors = any(
+        application.throughput_per_s is not None and any(item.work_ms for item in application.operators)
+        for application in problem.applications
+    )
+    columns = [instances.demand(name) for name in resources]
+    if processors:
+        columns.append(np.nan_to_num(instances.throughput_share) * instances.work_ms / 1000.0)
+    if most is not None:
+        # Pinned ones run nothing in this model.
+        columns.append((graph.fixed[graph.unit_of] < 0).astype(np.float64))
+    room = facts.room(resources, processors, most)
+    if setting.occupied is not None:
+        room -= facts.occupied(setting.occupied, resources, processors, most)
+    needed = np.zeros((len(columns), len(graph)))
+    for row, column in enumerate(columns):
+        needed[row] = np.bincount(graph.unit_of, column, len(graph))
+    everywhere = np.arange(len(room))
+    return UnitLimits(needed, [everywhere] * len(columns), [np.ascontiguousarray(r) for r in room.T])
 
 
 class NoHostError(Exception):
@@ -26,13 +73,13 @@ class Hosts:
 
     def __init__(
         self,
-        problem: Problem,
+        setting: Setting,
         graph: UnitGraph,
         facts: NetworkFacts,
         space: Space,
         most: int | None = None,
-        occupied: Occupied | None = None,
     ) -> None:
+        problem = setting.problem
         self._problem = problem
         self._graph = graph
         self._space = space
@@ -40,12 +87,9 @@ class Hosts:
         self.hosting = facts.hosts
         self._hosting = facts.hosting
         self.middle = facts.middle(space)
-        needs = needs_of(problem, graph, most)
-        self.demand = needs.demand
-        self.room = facts.room(*needs.room)
-        if occupied is not None:
-            self.room -= facts.occupied(occupied, *needs.room)
-        """What is left at every node [nodes, resources]."""
+        self.limits = limits_of_units(setting, graph, facts, most)
+        self.room = self.limits.room()
+        """What is left at every place."""
         self.node = np.full(len(graph), -1, dtype=np.intp)
         """Where every unit is; -1: nowhere yet."""
         self.delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
@@ -59,18 +103,18 @@ class Hosts:
     @property
     def unlimited(self) -> bool:
         """Whether every node that hosts takes everything."""
-        return self.room.shape[1] == 0 and self.delays is None
+        return self.room.limits == 0 and self.delays is None
 
     def put(self, unit: int, node: int) -> None:
         """Place a unit, or move it."""
         if self.node[unit] >= 0:
             self.take(unit)
         self.node[unit] = node
-        self.room[node] -= self.demand[unit]
+        self.room.put(unit, node)
 
     def take(self, unit: int) -> None:
         """Take a unit off its node."""
-        self.room[self.node[unit]] += self.demand[unit]
+        self.room.take(unit, int(self.node[unit]))
         self.node[unit] = -1
 
     def fits(self, unit: int, nodes: IndexArray) -> BoolArray:
@@ -79,8 +123,8 @@ class Hosts:
         allowed = self._graph.allowed[unit]
         if allowed is not None:
             fitting = fitting & np.isin(nodes, allowed)
-        if self.room.shape[1]:
-            fitting = fitting & (self.room[nodes] >= self.demand[unit]).all(axis=1)
+        if self.room.limits:
+            fitting = fitting & self.room.fits(unit, nodes)
         return np.asarray(fitting)
 
     def reaches(self, unit: int, nodes: IndexArray) -> BoolArray:
@@ -92,7 +136,7 @@ class Hosts:
         if self.delays is None:
             return reached
         graph = self._graph
-        span = slice(graph.offsets[unit], graph.offsets[unit + 1])
+        span = graph.entries(unit)
         there = node_of[graph.neighbours[span]]
         placed = there >= 0
         sends, receives = graph.sends[span], graph.receives[span]
@@ -110,7 +154,7 @@ class Hosts:
         allowed = [self._graph.allowed[unit] for unit in units.tolist()]
         if self.delays is not None:
             allowed = [self._hosting if nodes is None else nodes for nodes in allowed]
-        found, _ = self._index.nearest_many(places, count, self.room, self.demand[units])
+        found, _ = self._index.nearest_many(places, count, self.room, units)
         near = np.asarray(found, dtype=np.intp)
         for row, unit in enumerate(units.tolist()):
             nodes = allowed[row]
@@ -140,6 +184,9 @@ class Hosts:
         Raises:
             NoHostError: no node that may host it has room.
         """
+        if self.delays is None and self._graph.allowed[unit] is None:
+            found = self._index.nearest_with_room(place, self.room, unit)
+            return found if found >= 0 else self._no_host(unit)
         for accepted in (
             lambda nodes: self.fits(unit, nodes) & self.reaches(unit, nodes),
             lambda nodes: self.fits(unit, nodes),
@@ -149,18 +196,22 @@ class Hosts:
                 return found
             if self.delays is None:
                 break
+        return self._no_host(unit)
+
+    def _no_host(self, unit: int) -> int:
         name = self._problem.instances.names[self._graph.first[unit]]
         raise NoHostError(f"stuck at {name}: no node that may host it has room")
 
-    def _nearest_where(self, unit: int, place: FloatArray, accepted: object) -> int:
+    def _nearest_where(
+        self, unit: int, place: FloatArray, accepted: Callable[[IndexArray], BoolArray]
+    ) -> int:
         allowed = self._graph.allowed[unit]
         if allowed is None:
-            return self._index.nearest_where(place, accepted)  # type: ignore[arg-type]
+            return self._index.nearest_where(place, accepted)
         nodes = self._by_distance(allowed, place)
-        fitting = np.flatnonzero(accepted(nodes))  # type: ignore[operator]
+        fitting = np.flatnonzero(accepted(nodes))
         return int(nodes[fitting[0]]) if len(fitting) else -1
 
     def _by_distance(self, nodes: IndexArray, place: FloatArray) -> IndexArray:
-        coordinates = self._space.coordinates
-        apart = np.sqrt(((coordinates.positions[nodes] - place) ** 2).sum(axis=1))
-        return np.asarray(nodes[np.argsort(apart + coordinates.heights[nodes], kind="stable")])
+        away = self._space.coordinates.distances_from(place, nodes)
+        return np.asarray(nodes[np.argsort(away, kind="stable")])

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.policies.latency_space.adaptation import Prior, prior_of, record
-from berth.policies.latency_space.graph import UnitGraph, unit_graph
-from berth.policies.latency_space.hosts import Hosts
-from berth.policies.latency_space.mapping import map_to_nodes, put_pinned
-from berth.policies.latency_space.memory import Memory
-from berth.policies.latency_space.migration import eager_migrations, migrations, stay_if_little_gained
-from berth.policies.latency_space.network import facts_of
-from berth.policies.latency_space.parameters import MopaParameters, SbonParameters, SpaceParameters
-from berth.policies.latency_space.refinement import Refinement
-from berth.policies.latency_space.virtual import (
-    Virtual,
-    in_space,
-    relaxed,
-    settle,
-    start_from_springs,
-    stay_in_the_middle,
+from berth.evaluation.goal import Goal
+from berth.policies.downloads import choose_downloads
+from berth.policies.latency_space.adaptation import (
+    Prior,
+    eager_migrations,
+    migrations,
+    prior_of,
+    record,
+    stay_if_little_gained,
 )
+from berth.policies.latency_space.hosts import Hosts, NoHostError
+from berth.policies.latency_space.mapping import map_to_nodes, put_pinned
+from berth.policies.latency_space.network_facts import facts_of, known_space
+from berth.policies.latency_space.refinement import Memory, Refinement
+from berth.policies.latency_space.units import UnitGraph, unit_graph
+from berth.policies.latency_space.virtual import NoEndError, Virtual, in_space
+from berth.policies.policy import Answer, Task
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -33,6 +35,35 @@ IndexArray = NDArray[np.intp]
 
 Settle = Callable[[Virtual, IndexArray], None]
 """Moves free units in the space; it is given those whose surroundings have changed."""
+
+
+@dataclass(frozen=True)
+class SpaceParameters:
+    """What all policies of the latency space have in common."""
+
+    max_operators_per_host: int | None = field(
+        default=None, metadata={"help": "unpinned operators that a node takes at most; none: no limit"}
+    )
+    refine_nodes: int = field(
+        default=5, metadata={"help": "near nodes whose delays are measured in one step of an operator"}
+    )
+    refine_rounds: int = field(default=3, metadata={"help": "how often an operator may try again"})
+    migration: Literal["lazy", "eager"] = field(
+        default="lazy",
+        metadata={"help": "count a migration once at the end, or at each change of host on the way"},
+    )
+    migration_threshold: float = field(
+        default=0.0, metadata={"help": "leave the previous plan only if usage falls by more than this share"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.max_operators_per_host is not None and self.max_operators_per_host < 1:
+            raise ValueError(f"max_operators_per_host: {self.max_operators_per_host} is below 1")
+        for name in ("refine_nodes", "refine_rounds"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: {getattr(self, name)} is below 1")
+        if not 0 <= self.migration_threshold < 1:
+            raise ValueError(f"migration_threshold: {self.migration_threshold} is not from 0 to below 1")
 
 
 class Placed(NamedTuple):
@@ -43,52 +74,6 @@ class Placed(NamedTuple):
     positions: FloatArray
     """The place of each instance in the space [instances, dimensions]."""
     counters: dict[str, Any]
-
-
-def mopa_mapping(setting: Setting, space: Space, parameters: MopaParameters, seed: int = 0) -> Placed:
-    """Place everything by MOPA.
-
-    Raises:
-        NoHostError: no node has room for something.
-        NoEndError: the events or, in the printed form, the search for a place did not end.
-        BadInput: a stream's rate is not known.
-    """
-
-    def events(virtual: Virtual, changed: IndexArray) -> None:
-        settle(
-            virtual,
-            changed,
-            parameters.tolerance_ms,
-            parameters.max_events,
-            parameters.mode == "paper",
-            parameters.migration == "eager",
-            setting.graph.names,
-        )
-
-    return place(setting, space, parameters, events, start_from_springs, parameters.refine)
-
-
-def sbon_mapping(setting: Setting, space: Space, parameters: SbonParameters, seed: int = 0) -> Placed:
-    """Place everything by springs.
-
-    Raises:
-        NoHostError: no node has room for something.
-        NoEndError: the springs did not come to rest.
-        BadInput: a stream's rate is not known.
-    """
-
-    def springs(virtual: Virtual, changed: IndexArray) -> None:
-        if len(changed):
-            relaxed(
-                virtual,
-                parameters.pace,
-                parameters.force_threshold_ms,
-                parameters.max_rounds,
-                parameters.migration == "eager",
-            )
-
-    nodes = parameters.mapping_nodes if parameters.mapping == "least-loaded" else 1
-    return place(setting, space, parameters, springs, stay_in_the_middle, parameters.refine, True, nodes)
 
 
 def place(
@@ -105,7 +90,7 @@ def place(
     problem = setting.problem
     facts = facts_of(problem.network)
     graph = unit_graph(problem, facts)
-    hosts = Hosts(problem, graph, facts, space, parameters.max_operators_per_host, setting.occupied)
+    hosts = Hosts(setting, graph, facts, space, parameters.max_operators_per_host)
     put_pinned(hosts, graph)
     virtual = in_space(graph, space)
     prior = prior_of(setting, graph, hosts, space)
@@ -173,7 +158,31 @@ def _start(virtual: Virtual, prior: Prior | None, start: Callable[[Virtual, Inde
 
 def _concerned(graph: UnitGraph, changed: NDArray[np.bool_]) -> IndexArray:
     """The units that have changed, and their neighbours."""
-    owner = np.repeat(np.arange(len(graph)), np.diff(graph.offsets))
     concerned = changed.copy()
-    concerned[graph.neighbours[changed[owner]]] = True
+    concerned[graph.neighbours[changed[graph.owner]]] = True
     return np.flatnonzero(concerned & (graph.fixed < 0))
+
+
+def answer_by(mapping: Callable[[Setting, Space, Any, int], Placed], goal: Goal, task: Task) -> Answer:
+    """The answer of a policy that places in the latency space; a failure is its reason."""
+    space = known_space(task.problem.network, task.seed)
+    trace = _about(space)
+    try:
+        placed = mapping(task.setting, space, task.parameters, task.seed)
+    except (NoHostError, NoEndError) as error:
+        return Answer("unknown", goal=goal, reason=str(error), trace=trace)
+    downloads = choose_downloads(task.setting, placed.nodes)
+    return Answer("feasible", placed.nodes, goal=goal, trace=placed.counters | trace, downloads=downloads)
+
+
+_ABOUT: WeakKeyDictionary[Space, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _about(space: Space) -> dict[str, Any]:
+    """What a trace says about coordinates: the same for all plans in a space."""
+    trace = _ABOUT.get(space)
+    if trace is None:
+        trace = _ABOUT[space] = {"coordinates": "computed" if space.computed else "given"}
+        if space.coordinates.errors is not None:
+            trace["coordinate_errors"] = space.coordinates.errors.as_trace()
+    return trace

@@ -1,20 +1,24 @@
-"""Refinement after the mapping: near nodes are tried by measured delays, each probe a message."""
+"""Refinement after the mapping: near nodes are tried by measured delays, each probe a message.
+
+What was measured for earlier plans is remembered: estimates for the next one, to be confirmed before use.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.model import Network
-from berth.policies.latency_space.graph import UnitGraph
+from berth.core import space as core
+from berth.model import Network, Plan
+from berth.policies.latency_space.adaptation import is_number
 from berth.policies.latency_space.hosts import Hosts
-from berth.policies.latency_space.memory import Memory
-from berth.policies.latency_space.pairs import PairMoves
-from berth.policies.latency_space.probing import Nodes, Streams
-from berth.policies.latency_space.refine_kernel import Effort, Units, refine
+from berth.policies.latency_space.mapping import PairMoves
+from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -33,8 +37,63 @@ DOUBT_PER_ERROR, LEAST_DOUBT, MOST_DOUBT = 3.0, 0.2, 0.8
 """Doubt in estimates by the coordinates' median relative error; PlanetLab has 0.07, and 0.2 is best there."""
 LOGGED = 512
 """Pairs of a part whose measured delays are remembered."""
+MOST_REMEMBERED = 1000
+"""As many pairs are remembered, the latest ones."""
 PART = 24
 """As many units are refined at once; what is beyond waits where it is."""
+
+
+class Memory:
+    """Measured delays between pairs of nodes."""
+
+    def __init__(self, network: Network, previous: Plan | None) -> None:
+        self._network = network
+        self._pairs: dict[tuple[int, int], float] = {}
+        if previous is not None:
+            self._recall(previous.trace)
+
+    def _recall(self, trace: Mapping[str, Any]) -> None:
+        """Take what a trace has; nothing that is not as this module writes it, and no node that is gone."""
+        measured, index = trace.get("measured"), self._network.index
+        for entry in measured if isinstance(measured, list) else []:
+            if not (isinstance(entry, list) and len(entry) == 3 and is_number(entry[2]) and entry[2] >= 0):
+                continue
+            ends = [index.get(name) if isinstance(name, str) else None for name in entry[:2]]
+            if ends[0] is not None and ends[1] is not None:
+                self._pairs[min(ends[0], ends[1]), max(ends[0], ends[1])] = float(entry[2])
+
+    def among(self, nodes: IndexArray) -> FloatArray:
+        """What is remembered between some nodes (ascending), NaN elsewhere; empty if that is nothing."""
+        if not self._pairs:
+            return np.zeros((0, 0))
+        place = {node: k for k, node in enumerate(nodes.tolist())}
+        found = [
+            (place[one], place[other], delay)
+            for (one, other), delay in self._pairs.items()
+            if one in place and other in place
+        ]
+        delays = np.full((len(nodes), len(nodes)), np.nan)
+        for one, other, delay in found:
+            delays[one, other] = delays[other, one] = delay
+        return delays
+
+    def add(self, pairs: IndexArray) -> None:
+        """Remember pairs of nodes that were measured, the mean of both ways; those without a link aren't."""
+        delays = self._network.table.delay_ms
+        here, there = pairs[:, 0], pairs[:, 1]
+        ways = delays[here, there], delays[there, here]
+        both = (np.fmin(*ways) + np.fmax(*ways)) / 2.0
+        ends = np.sort(pairs, axis=1).tolist()
+        for (one, other), delay in zip(ends, both.tolist(), strict=True):
+            if math.isfinite(delay):
+                self._pairs.pop((one, other), None)
+                self._pairs[one, other] = delay
+
+    def as_trace(self) -> list[list[Any]]:
+        """The pairs by name, for the trace."""
+        nodes = self._network.nodes
+        latest = list(self._pairs.items())[-MOST_REMEMBERED:]
+        return [[nodes[one].name, nodes[other].name, round(delay, 6)] for (one, other), delay in latest]
 
 
 @dataclass(eq=False)
@@ -61,11 +120,9 @@ class Refinement:
     """Usage by squared delays."""
     probes: int = 0
     moves: int = 0
-    _owner: IndexArray = field(init=False)
     _instances: IndexArray = field(init=False)
 
     def __post_init__(self) -> None:
-        self._owner = np.repeat(np.arange(len(self.graph)), np.diff(self.graph.offsets))
         self._instances = np.bincount(self.graph.unit_of, minlength=len(self.graph)).astype(np.intp)
 
     def run(self, first: IndexArray) -> None:
@@ -99,7 +156,7 @@ class Refinement:
                 if len(part) == PART:
                     yield np.array(sorted(part), dtype=np.intp)
                     part = []
-                waiting += graph.neighbours[graph.offsets[unit] : graph.offsets[unit + 1]].tolist()
+                waiting += graph.neighbours[graph.entries(unit)].tolist()
         if part:
             yield np.array(sorted(part), dtype=np.intp)
 
@@ -107,7 +164,7 @@ class Refinement:
         graph, hosts, running = self.graph, self.hosts, self.running
         inside = np.zeros(len(graph), dtype=bool)
         inside[units] = True
-        mine = inside[self._owner]
+        mine = inside[graph.owner]
         neighbours = graph.neighbours[mine]
         near = self._near(units, self._count())
         if not hosts.linked:
@@ -119,30 +176,40 @@ class Refinement:
         tried = np.full((len(graph), near.shape[1] + 1), -1, dtype=np.intp)
         tried[units, :-1] = np.where(near >= 0, np.searchsorted(nodes, near), -1)
         tried[units, -1] = np.where(running[units] >= 0, np.searchsorted(nodes, running[units]), -1)
-        known = self._known(nodes, running[self._owner[mine]], running[neighbours])
-        room = hosts.room[nodes]
-        numbers, block = self._delays_among(nodes)
+        known = self._known(nodes, running[self.graph.owner[mine]], running[neighbours])
+        rows, delays = self._delays_among(nodes)
         if not hosts.linked:
             # Who can't exchange streams at all is known without a probe.
-            there = block[numbers[:, None], numbers[None, :]]
+            there = delays[rows[:, None], rows[None, :]]
             known |= np.isnan(there) | np.isnan(there.T)
-        streams = Streams(
-            graph.offsets, graph.neighbours, graph.forward, graph.backward, graph.sends, graph.receives
+        doubt = self._doubt()
+        moved, probed = core.refine(
+            graph.streams,
+            hosts.room,
+            core.ProbedNodes(
+                numbers=nodes,
+                positions=self.space.coordinates.positions[nodes],
+                extra=self.residuals[nodes],
+                delays=delays,
+                delay_rows=rows,
+                remembered=self.memory.among(nodes),
+                known=known,
+            ),
+            movable=inside,
+            host=host,
+            near=tried,
+            may_host=self._may_host(nodes, units),
+            first=first,
+            # the less coordinates say, the more nodes must be probed to find a good one
+            most_nodes=round(self.most_nodes * doubt / LEAST_DOUBT),
+            most_tries=self.most_tries,
+            doubt=doubt,
+            squared=self.squared,
         )
-        places, residuals = self.space.coordinates.positions[nodes], self.residuals[nodes]
-        probed, probes = np.empty((LOGGED, 2), dtype=np.intp), np.zeros(1, dtype=np.intp)
-        remembered = self.memory.among(nodes)
-        self.moves += refine(
-            streams,
-            Units(inside, host, tried, self._may_host(nodes, units), hosts.demand, self._instances),
-            Nodes(room, places, residuals, numbers, block, remembered, known, probed, probes),
-            self._effort(),
-            first,
-        )
-        hosts.room[nodes] = room
         hosts.node[units] = nodes[host[units]]
-        self.probes += int(probes[0])
-        self.memory.add(nodes[probed[: probes[0]]])
+        self.moves += int(self._instances[moved].sum())
+        self.probes += len(probed) // 2
+        self.memory.add(probed.reshape(-1, 2)[:LOGGED])
 
     def _delays_among(self, nodes: IndexArray) -> tuple[IndexArray, FloatArray]:
         """A matrix of delays, and the numbers that nodes have in it."""
@@ -159,12 +226,6 @@ class Refinement:
         )
         return min(max(DOUBT_PER_ERROR * relative, LEAST_DOUBT), MOST_DOUBT)
 
-    def _effort(self) -> Effort:
-        """How hard to try: the less coordinates say, the more nodes must be probed to find a good one."""
-        doubt = self._doubt()
-        nodes = round(self.most_nodes * doubt / LEAST_DOUBT)
-        return Effort(nodes, self.most_tries, doubt, self.squared)
-
     def _count(self) -> int:
         """How many of the nearest nodes to compare."""
         exact = not self.space.computed and not isinstance(self.network.table.delay_ms, np.ndarray)
@@ -176,11 +237,12 @@ class Refinement:
     def _near(self, units: IndexArray, count: int) -> IndexArray:
         """The nearest nodes to each place that take the unit once all these have left; -1 behind the last."""
         hosts = self.hosts
-        here = hosts.node[units]
-        left = hosts.room[here]
-        np.add.at(hosts.room, here, hosts.demand[units])
+        present = hosts.node[units].tolist()
+        for unit, node in zip(units.tolist(), present, strict=True):
+            hosts.room.take(unit, node)
         near = hosts.near(units, self.positions[units], count)
-        hosts.room[here] = left
+        for unit, node in zip(units.tolist(), present, strict=True):
+            hosts.room.put(unit, node)
         return near
 
     def _known(self, nodes: IndexArray, here: IndexArray, there: IndexArray) -> BoolArray:

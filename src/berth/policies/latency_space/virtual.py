@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.policies.latency_space import events
-from berth.policies.latency_space.graph import UnitGraph
-from berth.policies.latency_space.springs import anchored_units, at_rest, relax, to_the_middle
+from berth.core import space as core
+from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -22,8 +21,6 @@ START_TOLERANCE = 0.01
 START_ROUNDS = 500
 LOGGED_ROUNDS = 1000
 """Steps of so many rounds are kept, where every change of host is a migration."""
-COUNTED = ("events", "iterations", "messages", "moves", "non_unique", "reopened")
-"""The first of the events' counters, by their names in a trace."""
 EVENTS, EVENTS_PER_UNIT = 2000, 50
 """Where nothing is said, so many events are allowed, or so many for each unit if that is more."""
 LOGGED_MOVES = 1_000_000
@@ -57,12 +54,11 @@ class Virtual:
 
     def stretch(self, places: FloatArray) -> float | None:
         """Estimated usage with units at some places, against the virtual one; None where that is 0."""
-        usage = self._usage(self.positions)
-        return self._usage(places) / usage if usage > 0 else None
+        virtual = self._usage(self.positions)
+        return self._usage(places) / virtual if virtual > 0 else None
 
     def _usage(self, places: FloatArray) -> float:
-        graph = self.graph
-        return float(events.virtual_usage(graph.offsets, graph.neighbours, self.weights, places))
+        return core.usage(self.graph.streams, self.weights, places)
 
 
 def in_space(graph: UnitGraph, space: Space) -> Virtual:
@@ -72,31 +68,22 @@ def in_space(graph: UnitGraph, space: Space) -> Virtual:
     unplaced = space.coordinates.unplaced
     if len(unplaced):
         lost = held & np.isin(graph.fixed, unplaced)
-        owner = np.repeat(np.arange(len(graph)), np.diff(graph.offsets))
-        weights[lost[owner] | lost[graph.neighbours]] = 0.0
+        weights[lost[graph.owner] | lost[graph.neighbours]] = 0.0
         held = held & ~lost
-    free = anchored_units(graph.offsets, graph.neighbours, weights, held) & (graph.fixed < 0)
+    free = core.anchored(graph.streams, weights, held) & (graph.fixed < 0)
     places = space.coordinates.positions
     positions = np.empty((len(graph), places.shape[1]))
     pinned = graph.fixed >= 0
     positions[pinned] = places[graph.fixed[pinned]]
     positions[~pinned] = positions[held].mean(axis=0) if held.any() else 0.0
-    group = to_the_middle(graph.offsets, graph.neighbours, weights, free, positions)
+    group = core.to_the_middle(graph.streams, weights, free, positions)
     return Virtual(graph, weights, free, positions, group, np.arange(len(graph)))
 
 
 def start_from_springs(virtual: Virtual, moving: IndexArray) -> None:
     """Bring units to where their springs are at rest: never all to one point (erratum E3.4)."""
-    graph = virtual.graph
-    at_rest(
-        graph.offsets,
-        graph.neighbours,
-        virtual.weights,
-        moving,
-        virtual.positions,
-        START_TOLERANCE,
-        START_ROUNDS,
-    )
+    streams = virtual.graph.streams
+    core.at_rest(streams, virtual.weights, moving, virtual.positions, START_TOLERANCE, START_ROUNDS)
 
 
 def settle(
@@ -117,20 +104,23 @@ def settle(
     if most_events is None:
         most_events = max(EVENTS, EVENTS_PER_UNIT * int(virtual.free.sum()))
     rows = min(most_events * 4, LOGGED_MOVES) if keep_log else 0
-    scene = events.scene(
-        graph.offsets, graph.neighbours, virtual.weights, virtual.free, virtual.positions, rows
+    found = core.run_events(
+        graph.streams,
+        virtual.weights,
+        virtual.free,
+        virtual.positions,
+        first,
+        tolerance=tolerance,
+        most_events=most_events,
+        printed=paper,
+        log_rows=rows,
     )
-    events.run_events(scene, first, tolerance, most_events, paper)
-    counted = scene.counters
-    virtual.cluster = scene.cluster
-    virtual.log = scene.log[: counted[events.ROWS]]
-    virtual.counters = dict(zip(COUNTED, counted[: len(COUNTED)].tolist(), strict=True))
-    virtual.counters["clusters"] = clusters(virtual)
-    stuck = int(counted[events.STUCK])
-    if stuck < 0:
+    virtual.cluster, virtual.log = found.cluster, found.log
+    virtual.counters = {**found.counters, "clusters": clusters(virtual)}
+    if found.stuck == core.TOO_MANY_EVENTS:
         raise NoEndError(f"no fixed point after {most_events} events; max_events allows more")
-    if stuck > 0:
-        name = names[graph.first[stuck - 1]]
+    if found.stuck >= 0:
+        name = names[graph.first[found.stuck]]
         raise NoEndError(f"{name}: the printed search for its place does not end; mode=fixed does")
 
 
@@ -144,30 +134,27 @@ def relaxed(virtual: Virtual, pace: float, threshold: float, most_rounds: int, k
     Raises:
         NoEndError: too many rounds.
     """
-    graph = virtual.graph
     messages, longest = 0, 0
     logs = [np.zeros((0, virtual.positions.shape[1] + 1))]
     for moving in _groups(virtual):
         rows = len(moving) * min(most_rounds, LOGGED_ROUNDS) if keep_log else 0
-        log = np.zeros((rows, virtual.positions.shape[1] + 1))
-        rounds, sent, logged = relax(
-            graph.offsets,
-            graph.neighbours,
+        rounds, sent, log = core.relax(
+            virtual.graph.streams,
             virtual.weights,
             moving,
             virtual.positions,
-            pace,
-            threshold,
-            most_rounds,
             virtual.free,
-            log,
+            pace=pace,
+            threshold=threshold,
+            most_rounds=most_rounds,
+            log_rows=rows,
         )
         if rounds < 0:
             raise NoEndError(
                 f"the springs are not at rest after {most_rounds} rounds; max_rounds allows more"
             )
         messages, longest = messages + sent, max(longest, rounds)
-        logs.append(log[:logged])
+        logs.append(log)
     virtual.log = np.concatenate(logs)
     virtual.counters = {"rounds": longest, "messages": messages}
 

@@ -8,10 +8,10 @@ from typing import Any
 from berth.evaluation.goal import Goal
 from berth.exact.modelled import unmodelled
 from berth.policies.downloads import choose_downloads
-from berth.policies.latency_space.exhaustive import LeastUsage, TooLargeError, least_usage
-from berth.policies.latency_space.graph import unit_graph
-from berth.policies.latency_space.needs import needs_of
-from berth.policies.latency_space.network import facts_of
+from berth.policies.latency_space.hosts import limits_of_units
+from berth.policies.latency_space.least_usage import LeastUsage, TooLargeError, least_usage
+from berth.policies.latency_space.network_facts import facts_of
+from berth.policies.latency_space.units import unit_graph
 from berth.policies.odp import infeasible
 from berth.policies.policy import About, Answer, Task
 
@@ -53,13 +53,10 @@ class MopExhaustive:
             if nodes is not None and len(nodes) == 0:
                 reason = f"no node may host {problem.instances.names[graph.first[unit]]}"
                 return Answer("infeasible" if doubt is None else "unknown", goal=GOAL, reason=reason)
-        needs = needs_of(problem, graph)
         try:
             usage = LeastUsage(problem.network, graph, facts.hosting)
-            room = facts.room(*needs.room)
-            if task.setting.occupied is not None:
-                room -= facts.occupied(task.setting.occupied, *needs.room)
-            least = least_usage(usage, needs.demand, room, parameters.max_steps, task.budget)
+            limits = limits_of_units(task.setting, graph, facts)
+            least = least_usage(usage, limits, parameters.max_steps, task.budget)
         except TooLargeError as error:
             return Answer("unknown", goal=GOAL, reason=str(error))
         trace: dict[str, Any] = {"method": "search" if least.steps else "trees", "steps": least.steps}

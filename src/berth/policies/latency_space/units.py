@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.core import space as core
 from berth.evaluation.goal import goal_mistakes
 from berth.model import Apart, BadInput, Problem, Together
-from berth.policies.latency_space.network import NetworkFacts
+from berth.policies.latency_space.network_facts import NetworkFacts
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -47,6 +49,22 @@ class UnitGraph:
     def weights(self) -> FloatArray:
         """Bytes per second both ways."""
         return self.forward + self.backward
+
+    @cached_property
+    def owner(self) -> IndexArray:
+        """The unit that each entry of `neighbours` belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    @cached_property
+    def streams(self) -> core.Streams:
+        """The same for compiled code."""
+        return core.Streams(
+            self.offsets, self.neighbours, self.forward, self.backward, self.sends, self.receives
+        )
+
+    def entries(self, unit: int) -> slice:
+        """Where a unit's neighbours are."""
+        return slice(self.offsets[unit], self.offsets[unit + 1])
 
 
 def unit_graph(problem: Problem, facts: NetworkFacts) -> UnitGraph:

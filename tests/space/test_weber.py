@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from berth.policies.latency_space.weber import ENDLESS, INTERIOR, VERTEX, weber
+from berth.core import space as core
 
 FloatArray = NDArray[np.float64]
 
@@ -51,8 +51,8 @@ def weiszfeld(points: FloatArray, weights: FloatArray, rounds: int = 1500) -> Fl
 @given(weighted_points())
 def test_as_good_as_weiszfeld(case: tuple[FloatArray, FloatArray]) -> None:
     points, weights = case
-    place, kind, _, _ = weber(points, weights)
-    assert kind != ENDLESS
+    place, kind, _, _ = core.weber_point(points, weights)
+    assert kind != core.Ending.ENDLESS
     assert usage(points, weights, place) <= usage(points, weights, weiszfeld(points, weights)) * (1 + 1e-9)
 
 
@@ -61,20 +61,20 @@ def test_as_good_as_weiszfeld(case: tuple[FloatArray, FloatArray]) -> None:
 def test_vertices(case: tuple[FloatArray, FloatArray]) -> None:
     """It ends on a vertex only where that is optimal, and where one is, nothing is better."""
     points, weights = case
-    place, kind, _, tied = weber(points, weights)
+    place, kind, _, tied = core.weber_point(points, weights)
     optimal = [points[k] for k in range(len(points)) if vertex_is_optimal(points, weights, k)]
     if optimal:
         assert usage(points, weights, place) <= usage(points, weights, optimal[0]) * (1 + 1e-9)
-    if kind == VERTEX:
+    if kind == core.Ending.VERTEX:
         nearest = min(range(len(points)), key=lambda k: float(((points[k] - place) ** 2).sum()))
         assert np.allclose(points[nearest], place, rtol=0, atol=1e-9)
-    assert not (tied and kind == VERTEX)
+    assert not (tied and kind == core.Ending.VERTEX)
 
 
 def test_a_heavy_neighbour_wins() -> None:
     points = np.array([[0.0, 0, 0], [10, 0, 0], [0, 10, 0]])
-    place, kind, _, tied = weber(points, np.array([5.0, 2, 2]))
-    assert kind == VERTEX
+    place, kind, _, tied = core.weber_point(points, np.array([5.0, 2, 2]))
+    assert kind == core.Ending.VERTEX
     assert not tied
     assert (place == points[0]).all()
 
@@ -82,15 +82,15 @@ def test_a_heavy_neighbour_wins() -> None:
 def test_coincident_neighbours_add_up() -> None:
     """No neighbour alone outweighs the others, but two of them are at one place."""
     points = np.array([[0.0, 0], [0, 0], [10, 0], [0, 10]])
-    place, kind, _, _ = weber(points, np.array([1.0, 1, 1.2, 1.2]))
-    assert kind == VERTEX
+    place, kind, _, _ = core.weber_point(points, np.array([1.0, 1, 1.2, 1.2]))
+    assert kind == core.Ending.VERTEX
     assert (place == 0).all()
 
 
 def test_the_middle_of_a_segment() -> None:
     """One input and one output of equal rate: all places between them are as good."""
-    place, kind, _, tied = weber(np.array([[0.0, 4], [10, 8]]), np.array([3.0, 3]))
-    assert (kind, tied) == (INTERIOR, True)
+    place, kind, _, tied = core.weber_point(np.array([[0.0, 4], [10, 8]]), np.array([3.0, 3]))
+    assert (kind, tied) == (core.Ending.INTERIOR, True)
     assert (place == [5, 6]).all()
 
 
@@ -101,8 +101,8 @@ def test_the_middle_of_any_segment(seed: int, count: int, length: float) -> None
     rng = np.random.default_rng(seed)
     ends = rng.normal(size=(2, 3)) * length
     points = ends[0] + np.sort(rng.random(count))[:, None] * (ends[1] - ends[0])
-    place, kind, _, tied = weber(points, np.ones(count))
-    assert (kind, tied) == (INTERIOR, True)
+    place, kind, _, tied = core.weber_point(points, np.ones(count))
+    assert (kind, tied) == (core.Ending.INTERIOR, True)
     middle = points[count // 2 - 1 : count // 2 + 1].mean(axis=0)
     assert np.allclose(place, middle, rtol=0, atol=1e-9 * length)
 
@@ -110,8 +110,8 @@ def test_the_middle_of_any_segment(seed: int, count: int, length: float) -> None
 def test_equal_weights_of_a_triangle() -> None:
     """All angles at the place are 120 degrees."""
     points = np.array([[0.0, 0], [10, 0], [5, 10 * np.sqrt(3) / 2]])
-    place, kind, _, _ = weber(points, np.ones(3))
-    assert kind == INTERIOR
+    place, kind, _, _ = core.weber_point(points, np.ones(3))
+    assert kind == core.Ending.INTERIOR
     assert np.allclose(place, points.mean(axis=0), atol=1e-5)
 
 
@@ -127,8 +127,8 @@ def test_a_narrow_valley_beside_a_vertex() -> None:
         ]
     )
     weights = np.array([13596.49759191, 6831.33870852, 15630.09862175, 15307.37530322, 22966.53812274])
-    place, kind, rounds, _ = weber(points, weights)
-    assert kind == INTERIOR
+    place, kind, rounds, _ = core.weber_point(points, weights)
+    assert kind == core.Ending.INTERIOR
     assert rounds < 1000
     assert usage(points, weights, place) <= usage(points, weights, weiszfeld(points, weights)) * (1 + 1e-12)
 
@@ -136,8 +136,8 @@ def test_a_narrow_valley_beside_a_vertex() -> None:
 def test_as_printed_it_ends_after_one_step_or_never() -> None:
     """Errata E3.1 and E3.2."""
     points = np.array([[0.0, 0], [10, 0], [5, 30]])
-    _, kind, rounds, _ = weber(points, np.ones(3), paper=True)
-    assert kind == INTERIOR
+    _, kind, rounds, _ = core.weber_point(points, np.ones(3), printed=True)
+    assert kind == core.Ending.INTERIOR
     assert rounds < 60
-    _, kind, _, _ = weber(points, np.array([9.0, 1, 1]), paper=True)
-    assert kind == ENDLESS
+    _, kind, _, _ = core.weber_point(points, np.array([9.0, 1, 1]), printed=True)
+    assert kind == core.Ending.ENDLESS

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.budget import Budget
+from berth.core import space as core
 from berth.model import Network
-from berth.policies.latency_space.forest import Forest, spanning_forest
-from berth.policies.latency_space.graph import UnitGraph
-from berth.policies.latency_space.search import search
+from berth.policies.latency_space.hosts import UnitLimits
+from berth.policies.latency_space.units import UnitGraph
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -28,6 +28,8 @@ MOST_ENTRIES = 50_000_000
 """Costs of pairs of nodes that a search keeps at most: 400 MB."""
 TIE = 1e-12
 """Costs that differ by less, relatively, are equal: sums of floats are not exact."""
+STEPS_AT_ONCE = 50_000
+"""After so many steps, a small part of a second, the search looks at the time."""
 
 
 class TooLargeError(Exception):
@@ -45,6 +47,72 @@ class Least:
     proved: bool
     steps: int
     """Steps of the search; 0 where the sums alone were enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Units as trees; pinned ones are trees of their own."""
+
+    parent: IndexArray
+    """-1 for a root."""
+    entry: IndexArray
+    """The entry of the graph for the streams between a unit and its parent, the unit's own; -1 for a root."""
+    order: IndexArray
+    """Parents before children."""
+    closing: IndexArray
+    """Entries of streams that would close a circle, each once, those of the later unit in the order."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all streams between free units are in the forest."""
+        return len(self.closing) == 0
+
+
+def spanning_forest(graph: UnitGraph) -> Forest:
+    """A forest with the streams of the highest rates, so that what it leaves out matters least."""
+    size = len(graph)
+    owner = graph.owner
+    free = graph.fixed < 0
+    inner = np.flatnonzero(free[owner] & free[graph.neighbours] & (owner < graph.neighbours))
+    inner = inner[np.argsort(-graph.weights[inner], kind="stable")]
+    tree: list[list[int]] = [[] for _ in range(size)]
+    label = np.arange(size)
+    for at in inner.tolist():
+        one, other = int(owner[at]), int(graph.neighbours[at])
+        if label[one] != label[other]:
+            label[label == label[other]] = label[one]
+            tree[one].append(other)
+            tree[other].append(one)
+    parent, entry = np.full(size, -1, dtype=np.intp), np.full(size, -1, dtype=np.intp)
+    order: list[int] = []
+    reached = np.zeros(size, dtype=bool)
+    for root in range(size):
+        waiting = [] if reached[root] else [root]
+        reached[root] = True
+        while waiting:
+            unit = waiting.pop()
+            order.append(unit)
+            for other in sorted(tree[unit], reverse=True):
+                if not reached[other]:
+                    reached[other] = True
+                    parent[other], entry[other] = unit, entry_of(graph, other, unit)
+                    waiting.append(other)
+    return Forest(parent, entry, np.array(order, dtype=np.intp), _closing(graph, parent, order))
+
+
+def _closing(graph: UnitGraph, parent: IndexArray, order: list[int]) -> IndexArray:
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    owner = graph.owner
+    free = graph.fixed < 0
+    inner = free[owner] & free[graph.neighbours] & (rank[owner] > rank[graph.neighbours])
+    return np.flatnonzero(inner & (parent[owner] != graph.neighbours))
+
+
+def entry_of(graph: UnitGraph, unit: int, neighbour: int) -> int:
+    """The entry of the graph for the streams from a unit to its neighbour."""
+    start, stop = graph.offsets[unit], graph.offsets[unit + 1]
+    return int(start + np.searchsorted(graph.neighbours[start:stop], neighbour))
 
 
 class LeastUsage:
@@ -156,9 +224,7 @@ class LeastUsage:
         return settled
 
 
-def least_usage(
-    problem: LeastUsage, demand: FloatArray, room: FloatArray, most_steps: int, budget: Budget
-) -> Least:
+def least_usage(problem: LeastUsage, limits: UnitLimits, most_steps: int, budget: Budget) -> Least:
     """The plan of least usage that holds capacities; ties by the first nodes of the first units.
 
     Raises:
@@ -170,10 +236,10 @@ def least_usage(
         return Least(None, bound, True, 0)
     if problem.forest.complete:
         nodes = _nodes(problem, problem.choose(tables))
-        if _fits(nodes, demand, room):
+        if _fits(nodes, limits):
             return Least(nodes, bound / 1000.0, True, 0)
     problem.check_search()
-    found = search(problem, tables, demand, room, most_steps, budget)
+    found = _search(problem, tables, limits, most_steps, budget)
     if found.chosen is None:
         return Least(None, bound / 1000.0, found.ended, found.steps)
     nodes = _nodes(problem, found.chosen)
@@ -185,7 +251,76 @@ def _nodes(problem: LeastUsage, chosen: IndexArray) -> IndexArray:
     return np.array([nodes[position] for nodes, position in pairs], dtype=np.intp)
 
 
-def _fits(nodes: IndexArray, demand: FloatArray, room: FloatArray) -> bool:
-    left = room.copy()
-    np.subtract.at(left, nodes, demand)
-    return bool((left >= 0).all())
+def _fits(nodes: IndexArray, limits: UnitLimits) -> bool:
+    room = limits.room()
+    for unit, node in enumerate(nodes.tolist()):
+        room.put(unit, node)
+    return not any(room.overfull(node) for node in np.unique(nodes).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The best plan of a search."""
+
+    chosen: IndexArray | None
+    cost: float
+    ended: bool
+    """Whether all plans were looked at or excluded."""
+    steps: int
+
+
+def _search(
+    problem: LeastUsage, tables: list[FloatArray], limits: UnitLimits, most_steps: int, budget: Budget
+) -> _Found:
+    """The first of the best plans that hold all limits, in so many steps and within the budget."""
+    graph, forest = problem.graph, problem.forest
+    room = limits.room()
+    pinned = np.flatnonzero(graph.fixed >= 0)
+    for unit in pinned.tolist():
+        room.put(unit, int(graph.fixed[unit]))
+    base = float(sum(tables[unit][0] for unit in pinned.tolist()))
+    units = forest.order[graph.fixed[forest.order] < 0]
+    if len(units) == 0:
+        return _Found(np.zeros(len(graph), dtype=np.intp), base, True, 0)
+    nodes = np.unique(np.concatenate([problem.choices[unit] for unit in units.tolist()]))
+    search = _plan_search(problem, tables, units, nodes, room)
+    ended, allowed = False, 0
+    while not ended and allowed < most_steps and not (allowed and budget.over):
+        allowed = min(allowed + STEPS_AT_ONCE, most_steps)
+        ended = search.run(allowed)
+    if len(search.best) == 0:
+        return _Found(None, np.inf, ended, search.steps)
+    chosen = np.zeros(len(graph), dtype=np.intp)
+    for unit, node in zip(units.tolist(), nodes[search.best].tolist(), strict=True):
+        chosen[unit] = np.searchsorted(problem.choices[unit], node)
+    return _Found(chosen, search.lowest + base, ended, search.steps)
+
+
+def _plan_search(
+    problem: LeastUsage, tables: list[FloatArray], units: IndexArray, nodes: IndexArray, room: core.Room
+) -> core.PlanSearch:
+    """A search over these units; tables are over all nodes in question, infinite where a unit may not be."""
+    graph, forest = problem.graph, problem.forest
+    rank = np.full(len(graph), -1, dtype=np.intp)
+    rank[units] = np.arange(len(units))
+    parents = np.where(forest.parent[units] >= 0, rank[forest.parent[units]], -1)
+    sums = np.full((len(units), len(nodes)), np.inf)
+    costs = np.zeros((len(units), len(nodes), len(nodes)))
+    for k, unit in enumerate(units.tolist()):
+        sums[k, np.searchsorted(nodes, problem.choices[unit])] = tables[unit]
+        if parents[k] >= 0:
+            costs[k] = problem.between(int(forest.entry[unit]), nodes, nodes)
+    closing = np.zeros((len(forest.closing), len(nodes), len(nodes)))
+    for k, at in enumerate(forest.closing.tolist()):
+        closing[k] = problem.between(at, nodes, nodes)
+    return core.PlanSearch(
+        units=units,
+        nodes=nodes,
+        parents=parents,
+        sums=sums,
+        costs=costs,
+        later=rank[graph.owner[forest.closing]],
+        earlier=rank[graph.neighbours[forest.closing]],
+        closing=closing,
+        room=room,
+    )

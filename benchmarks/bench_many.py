@@ -13,7 +13,7 @@ import time
 
 import berth
 from berth.evaluation import evaluate
-from berth.experiments.many.ways import HEURISTICS, forest
+from berth.experiments.many.heuristics import HEURISTICS, forest
 from berth.generators.forest import ForestParameters
 
 REPEATS = 20

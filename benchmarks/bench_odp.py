@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import berth
-from berth.experiments.odp.program import PaperProgram
+from berth.experiments.odp.solving import PaperProgram
 from berth.model import Plan, Problem
 from tests.exact.instances import paper_instance
 

@@ -9,8 +9,8 @@ import pytest
 from berth.cli.reproduce_progress import Board, Line
 from berth.experiments import registry
 from berth.experiments.experiment import Setting
-from berth.experiments.framework.stored import Stored
-from berth.experiments.framework.tally import Count
+from berth.experiments.framework.job import Count
+from berth.experiments.framework.journal import Stored
 from tests.cli.in_process import run_berth
 from tests.experiments.framework.runs import MODULE, add, done
 from tests.experiments.toy import EXPERIMENT

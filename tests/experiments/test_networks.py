@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from berth.experiments.draws import named_generator
+from berth.experiments.experiment import named_generator
 from berth.experiments.networks import (
     CLOUDS,
     FILES,

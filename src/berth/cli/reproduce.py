@@ -21,11 +21,11 @@ from berth.model import BadInput
 
 if TYPE_CHECKING:
     from berth.experiments.experiment import Setting
-    from berth.experiments.framework.choice import Chosen
-    from berth.experiments.framework.runner import Terms
+    from berth.experiments.framework.job import Terms
+    from berth.experiments.framework.journal import Stored
+    from berth.experiments.framework.missing import State
     from berth.experiments.framework.showing import Shown
-    from berth.experiments.framework.state import State
-    from berth.experiments.framework.stored import Stored
+    from berth.experiments.registry import Chosen
 
 OUT = Path("reproduction")
 EPILOG = """Examples:
@@ -89,8 +89,8 @@ def reproduce(
     """Run the papers' experiments again, and put each of their claims beside what comes out."""
     # imported here: commands without Spark don't wait for it
     from berth.experiments.experiment import Setting
-    from berth.experiments.framework.choice import chosen_from, everything
-    from berth.experiments.framework.stored import Stored
+    from berth.experiments.framework.journal import Stored
+    from berth.experiments.registry import chosen_from, everything
 
     chosen = everything() if show_list and not experiments else chosen_from(experiments or [])
     setting = Setting(quick, _checked_seed(seed), _data_folder(data), on_spark)
@@ -134,10 +134,9 @@ def _run(
     stored: Stored, chosen: list[Chosen], setting: Setting, master: str | None, configuration: list[str]
 ) -> None:
     """Do the runs that are missing; no Spark where there are none."""
-    from berth.experiments.framework.driver import do_in_driver
-    from berth.experiments.framework.identity import data_mark
-    from berth.experiments.framework.runner import Terms
-    from berth.experiments.framework.state import state_of
+    from berth.experiments.framework.job import Terms, do_in_driver
+    from berth.experiments.framework.journal import data_mark
+    from berth.experiments.framework.missing import state_of
 
     journal = stored.journal()
     states = [state_of(item, setting, journal) for item in chosen]
@@ -165,8 +164,7 @@ def _run(
 def _run_on_spark(
     stored: Stored, states: list[State], terms: Terms, master: str | None, configuration: list[str]
 ) -> None:
-    from berth.experiments.framework.job import Job
-    from berth.experiments.framework.tally import Tally
+    from berth.experiments.framework.job import Job, Tally
     from berth.pipeline.many import SETTINGS
 
     ours = [f"{key}={value}" for key, value in SETTINGS.items()]
@@ -178,9 +176,9 @@ def _run_on_spark(
 
 
 def _show(stored: Stored, setting: Setting, report_only: bool, options: str) -> Shown:
-    from berth.experiments.framework.choice import everything
-    from berth.experiments.framework.provenance import provenance_of
+    from berth.experiments.framework.report import provenance_of
     from berth.experiments.framework.showing import show
+    from berth.experiments.registry import everything
 
     command = shlex.join(["berth", *sys.argv[1:]])
     provenance = provenance_of(setting, command, options)

@@ -15,9 +15,9 @@ from berth.cli.output import err, out, plain_table, print_json
 
 if TYPE_CHECKING:
     from berth.experiments.experiment import Setting
-    from berth.experiments.framework.choice import Chosen
+    from berth.experiments.framework.missing import State
     from berth.experiments.framework.outcome import Outcome
-    from berth.experiments.framework.state import State
+    from berth.experiments.registry import Chosen
 
 
 def print_experiments(chosen: Sequence[Chosen], setting: Setting, as_json: bool) -> None:
@@ -77,7 +77,7 @@ def tell_kept(states: Sequence[State]) -> None:
 def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     """The verdicts, counted, for each experiment."""
     from berth.experiments.experiment import Verdict
-    from berth.experiments.framework.parts import SIGNS
+    from berth.experiments.framework.report import SIGNS
 
     if not outcomes:
         return

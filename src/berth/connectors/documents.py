@@ -17,6 +17,7 @@ KNOWN = ("cpu", "memory", "ram", "disk")
 LARGEST = 2**63 - 1
 """The largest whole number that the other systems can hold."""
 MOST_CORES = 10**9
+LONGEST = 100
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,6 @@ def without_place(application: Application) -> list[str]:
     containers = {} if application.containers is None else application.containers.capacity
     maps = (containers, *(operator.demand for operator in application.operators))
     return [name for name in dict.fromkeys(name for item in maps for name in item) if name not in KNOWN]
-
-
-LONGEST = 100
 
 
 def safe_names(names: Iterable[str]) -> list[str]:

@@ -16,6 +16,8 @@ from berth.files import plan_from
 from berth.files.document import read_document
 from berth.model import BadInput, Plan, Problem
 
+FIGURES = ("containers_used", "container_traffic_bytes_per_s")
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -90,9 +92,6 @@ def _with_more(plan: Plan, plans: list[Plan]) -> Plan:
             downloads=plan.downloads + tuple(item for item in more.downloads if item not in plan.downloads),
         )
     return plan
-
-
-FIGURES = ("containers_used", "container_traffic_bytes_per_s")
 
 
 def evaluate_packing(problem: Problem, plan: Plan) -> Evaluation:

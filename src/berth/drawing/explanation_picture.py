@@ -32,6 +32,18 @@ NAME_SHARE, AMOUNT_SHARE = 0.58, 0.14
 """The shares of the width that names and amounts take; bars take the rest."""
 GAP = 6.0
 EMPTY = "#eeeeee"
+STEPS = ((0.25, "#fff0a0"), (0.5, "#fed976"), (0.75, "#fd8d3c"), (1.0 + 1e-9, "#e31a1c"))
+"""The colours of nodes that are full up to a share."""
+OVER = "#67001f"
+FREE = "#c6dbef"
+"""The colour of nodes in use that have no limit."""
+ELSEWHERE = ("link", "response time", "availability")
+"""Kinds of limits that are no node's."""
+NETWORK_WIDTH, LOWEST = 620.0, 420.0
+LIST_WIDTH = 390.0
+BETWEEN_LISTS = 16.0
+MOST_LIMITS, MOST_ALTERNATIVES, MOST_CHANGES = 8, 12, 6
+WORSE, BETTER, FORBIDDEN = "#8c8c8c", "#009e73", "#a8d8c8"
 
 
 @dataclass(frozen=True)
@@ -84,15 +96,6 @@ def fitting(text: str, width: float) -> str:
     return f"{text}…"
 
 
-STEPS = ((0.25, "#fff0a0"), (0.5, "#fed976"), (0.75, "#fd8d3c"), (1.0 + 1e-9, "#e31a1c"))
-"""The colours of nodes that are full up to a share."""
-OVER = "#67001f"
-FREE = "#c6dbef"
-"""The colour of nodes in use that have no limit."""
-ELSEWHERE = ("link", "response time", "availability")
-"""Kinds of limits that are no node's."""
-
-
 def load_colour(share: float) -> str:
     """The colour of a share: pale yellow, orange, red; dark red beyond the limit."""
     return next((colour for most, colour in STEPS if share <= most), OVER)
@@ -117,13 +120,6 @@ class LoadPicture(NetworkPicture):
 
     def _notes(self) -> list[str]:
         return [*super()._notes(), "colour: fullest limit, yellow to red; dark: exceeded"]
-
-
-NETWORK_WIDTH, LOWEST = 620.0, 420.0
-LIST_WIDTH = 390.0
-BETWEEN_LISTS = 16.0
-MOST_LIMITS, MOST_ALTERNATIVES, MOST_CHANGES = 8, 12, 6
-WORSE, BETTER, FORBIDDEN = "#8c8c8c", "#009e73", "#a8d8c8"
 
 
 def draw_explanation(explanation: Explanation, file_format: Format) -> bytes:

@@ -29,6 +29,13 @@ WIDEST_BAND = 1000.0
 WAYPOINT_HEIGHT = 10.0
 BAND_END = 22.0
 """How far streams go on at the end of a band, and begin before the next one."""
+HEADING_SIZE, NAME_SIZE, HOST_SIZE, RATE_SIZE = 10.0, 9.0, 8.0, 6.8
+HEADING_HEIGHT, NAME_HEIGHT, HOST_HEIGHT = 26.0, 19.0, 14.0
+PADDING = 8.0
+SHORTEST_STREAM = 34.0
+MOST_STRIPES = 5
+MOST_CHARACTERS = 30
+NO_NODE = "#f2f2f2"
 
 
 @dataclass(frozen=True)
@@ -123,15 +130,6 @@ def _columns(layout: Layout, widths: Sequence[float], rooms: Sequence[float]) ->
         columns.append(Column(band, left, left + width))
         left += width + room
     return columns
-
-
-HEADING_SIZE, NAME_SIZE, HOST_SIZE, RATE_SIZE = 10.0, 9.0, 8.0, 6.8
-HEADING_HEIGHT, NAME_HEIGHT, HOST_HEIGHT = 26.0, 19.0, 14.0
-PADDING = 8.0
-SHORTEST_STREAM = 34.0
-MOST_STRIPES = 5
-MOST_CHARACTERS = 30
-NO_NODE = "#f2f2f2"
 
 
 class GraphPicture:

@@ -34,6 +34,20 @@ Disc = tuple[float, float, float]
 BEND = 0.28
 """How far the control point is from the straight line, as a share of its length."""
 SAMPLES = 31
+NAME_SIZE, RUNS_SIZE, RATE_SIZE, NOTE_SIZE = 9.0, 7.2, 6.8, 7.2
+LINE_HEIGHT = 10.5
+RUNS_WIDTH = 130.0
+MOST_RUNS_LINES = 4
+MOST_CHARACTERS = 30
+MOST_RATES = 14
+CABLE_SAMPLES = 12
+UNUSED = "#c9c9c9"
+MISSING = "#d00000"
+MARGIN_ACROSS, MARGIN_DOWN, FOOT = 80.0, 44.0, 34.0
+USED_MARGIN, UNUSED_MARGIN = 18.0, 4.0
+"""How much around a disc stays free of others."""
+SCALE_BAR = 110.0
+"""The longest bar that shows the scale."""
 
 
 def bowed(start: Disc, end: Disc) -> Path:
@@ -57,22 +71,6 @@ def samples(path: Path) -> FloatArray:
     start, control, end = np.asarray(path.vertices, dtype=np.float64)
     part = np.linspace(0.0, 1.0, SAMPLES + 2)[1:-1, None]
     return np.asarray((1 - part) ** 2 * start + 2 * part * (1 - part) * control + part**2 * end)
-
-
-NAME_SIZE, RUNS_SIZE, RATE_SIZE, NOTE_SIZE = 9.0, 7.2, 6.8, 7.2
-LINE_HEIGHT = 10.5
-RUNS_WIDTH = 130.0
-MOST_RUNS_LINES = 4
-MOST_CHARACTERS = 30
-MOST_RATES = 14
-CABLE_SAMPLES = 12
-UNUSED = "#c9c9c9"
-MISSING = "#d00000"
-MARGIN_ACROSS, MARGIN_DOWN, FOOT = 80.0, 44.0, 34.0
-USED_MARGIN, UNUSED_MARGIN = 18.0, 4.0
-"""How much around a disc stays free of others."""
-SCALE_BAR = 110.0
-"""The longest bar that shows the scale."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,10 @@ SHADES: tuple[tuple[Colour, float], ...] = (
     *((WHITE, 0.0), (WHITE, 0.4), (BLACK, 0.3), (WHITE, 0.65), (BLACK, 0.5)),
 )
 """What is mixed into the colours where there are more nodes than colours, and how much of it."""
+PLAIN = Style()
+STRONG = Style(bold=True)
+WEAK = Style(dim=True)
+ALARM = Style(color="red", bold=True)
 
 
 def node_colour(node: int) -> str:
@@ -63,12 +67,6 @@ def _luminance(colour: Colour) -> float:
         part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-PLAIN = Style()
-STRONG = Style(bold=True)
-WEAK = Style(dim=True)
-ALARM = Style(color="red", bold=True)
 
 
 def node_style(node: int) -> Style:

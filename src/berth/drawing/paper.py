@@ -35,6 +35,9 @@ MARGIN = 24.0
 TITLE_SIZE, LINE_SIZE = 15.0, 9.5
 TITLE_HEIGHT = 58.0
 """What a title and the line below it take at the top of a picture."""
+FAMILY = "DejaVu Sans"
+"""It comes with matplotlib: pictures look the same everywhere."""
+MISSING = "□"
 
 
 def picture_file(draw: Callable[[], Paper], file_format: Format) -> bytes:
@@ -192,11 +195,6 @@ class Paper:
         buffer = BytesIO()
         self._figure.savefig(buffer, format=file_format, dpi=dots, metadata=metadata)
         return buffer.getvalue()
-
-
-FAMILY = "DejaVu Sans"
-"""It comes with matplotlib: pictures look the same everywhere."""
-MISSING = "□"
 
 
 @lru_cache

@@ -22,6 +22,13 @@ NEAREST = 0.02
 STRESS_ROUNDS = 80
 LARGEST_IMPROVED = 400
 """Networks of more nodes are only scaled: it takes time, and nobody sees the difference."""
+DIRECTIONS = 16
+GAPS = (4.0, 12.0, 24.0, 40.0, 60.0)
+"""How far from its disc a label may be, in points."""
+ROUNDS = 4
+OUTSIDE, ON_LABEL, ON_DISC, ON_LINE, PER_POINT_AWAY = 50.0, 20.0, 15.0, 60.0, 6.0
+"""What is paid for each square point outside, on a label or on a disc, for each point of a line that is
+covered, and for each point of distance from the disc."""
 
 
 def node_places(network: Network) -> FloatArray:
@@ -126,15 +133,6 @@ def spread(points: FloatArray, radii: FloatArray, rounds: int = 60) -> FloatArra
         unit[same] = np.stack([np.cos(angle[same]), np.sin(angle[same])], axis=-1)
         moved += (unit * (lacking / 2.0)[..., None]).sum(axis=1)
     return moved
-
-
-DIRECTIONS = 16
-GAPS = (4.0, 12.0, 24.0, 40.0, 60.0)
-"""How far from its disc a label may be, in points."""
-ROUNDS = 4
-OUTSIDE, ON_LABEL, ON_DISC, ON_LINE, PER_POINT_AWAY = 50.0, 20.0, 15.0, 60.0, 6.0
-"""What is paid for each square point outside, on a label or on a disc, for each point of a line that is
-covered, and for each point of distance from the disc."""
 
 
 @dataclass(frozen=True)

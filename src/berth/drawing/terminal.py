@@ -36,6 +36,10 @@ NARROWEST = 8
 WIDEST_LABEL = 12
 BAR = 8
 """Cells of a full bar."""
+LARGEST_GRAPH = 32
+"""Operators of an application that is drawn; a larger one is told layer by layer."""
+MOST_APPLICATIONS = 12
+MOST_STATIONS = 12
 
 
 def node_table(situation: Situation) -> RenderableType:
@@ -185,12 +189,6 @@ def _table(*columns: str) -> Table:
     for name in columns:
         table.add_column(name, overflow="fold", min_width=NARROWEST)
     return table
-
-
-LARGEST_GRAPH = 32
-"""Operators of an application that is drawn; a larger one is told layer by layer."""
-MOST_APPLICATIONS = 12
-MOST_STATIONS = 12
 
 
 def render(problem: Problem, plan: Plan | None = None) -> Group:

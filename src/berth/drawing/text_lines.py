@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 from graphlib import CycleError, TopologicalSorter
 
+LIGHT, HEAVY = 1, 2
+CHARACTERS = " ╴╸╷┐┑╻┒┓╶─╾┌┬┭┎┰┱╺╼━┍┮┯┏┲┳╵┘┙│┤┥╽┧┪└┴┵├┼┽┟╁╅┕┶┷┝┾┿┢╆╈╹┚┛╿┦┩┃┨┫┖┸┹┞╀╃┠╂╉┗┺┻┡╄╇┣╊╋"
+"""By the four weights, read as the digits of a number to the base of 3."""
+
 
 @dataclass(frozen=True)
 class Net:
@@ -110,12 +114,6 @@ def dodged(
         found[vertex] = row
         free_from = row + heights[vertex]
     return found
-
-
-LIGHT, HEAVY = 1, 2
-
-CHARACTERS = " ╴╸╷┐┑╻┒┓╶─╾┌┬┭┎┰┱╺╼━┍┮┯┏┲┳╵┘┙│┤┥╽┧┪└┴┵├┼┽┟╁╅┕┶┷┝┾┿┢╆╈╹┚┛╿┦┩┃┨┫┖┸┹┞╀╃┠╂╉┗┺┻┡╄╇┣╊╋"
-"""By the four weights, read as the digits of a number to the base of 3."""
 
 
 class Direction(IntEnum):

@@ -16,6 +16,14 @@ from berth.model import Network, Plan, Problem
 from berth.model.instances import PlacedOperator
 from berth.model.pair_fields import Known
 
+MOST_NAMED = 40
+"""With more nodes than this only those in use are named."""
+MOST_CABLES = 250
+DENSEST = 0.6
+"""Cables are drawn where no more than this share of all pairs have one."""
+ALWAYS = ("response_time_ms", "availability")
+"""Metrics that are told of every plan; what its policy minimised comes after them."""
+
 
 @dataclass(frozen=True)
 class OperatorView:
@@ -158,13 +166,6 @@ def instance_groups(problem: Problem, instances: Sequence[int], application: int
     return groups
 
 
-MOST_NAMED = 40
-"""With more nodes than this only those in use are named."""
-MOST_CABLES = 250
-DENSEST = 0.6
-"""Cables are drawn where no more than this share of all pairs have one."""
-
-
 def instances_by_node(situation: Situation | None) -> dict[int, list[int]]:
     """The instances that run on every node in use."""
     runs: dict[int, list[int]] = {}
@@ -204,10 +205,6 @@ def cables(network: Network) -> list[tuple[int, int]]:
     if len(here) > min(MOST_CABLES, DENSEST * pairs):
         return []
     return list(zip(here.tolist(), there.tolist(), strict=True))
-
-
-ALWAYS = ("response_time_ms", "availability")
-"""Metrics that are told of every plan; what its policy minimised comes after them."""
 
 
 def headline(problem: Problem, situation: Situation | None) -> list[str]:

@@ -7,13 +7,36 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
+from zlib import crc32
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    StringType,
+    StructField,
+    StructType,
+)
 
 Row = Mapping[str, Any]
 """A row of results: the names and types of the experiment's `schema`."""
+
+
+_TYPES: dict[type, DataType] = {
+    str: StringType(),
+    int: IntegerType(),
+    float: DoubleType(),
+    bool: BooleanType(),
+}
+
+
+def columns(**types: type) -> StructType:
+    """The schema of a table by the names and Python types of its columns; every value may be missing."""
+    return StructType([StructField(name, _TYPES[kind]) for name, kind in types.items()])
 
 
 @dataclass(frozen=True)
@@ -125,3 +148,8 @@ class Experiment(Protocol):
 
     def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
         """Draw the figure in the form of the paper's, with units on every axis; its caption is returned."""
+
+
+def named_generator(seed: int, name: str) -> np.random.Generator:
+    """The generator of a seed and a name, such as that of a run: other names draw other numbers."""
+    return np.random.default_rng([seed % 2**64, crc32(name.encode())])

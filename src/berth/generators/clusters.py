@@ -13,6 +13,8 @@ from berth.model import Application, BadInput, Containers, Network, Node, Operat
 BoolArray = NDArray[np.bool_]
 IndexArray = NDArray[np.intp]
 MOST_TRIES = 100
+GB = 10**9
+SERVER_MEMORY = (16, 24, 32)
 
 
 def fat_tree_switches(ports: int) -> BoolArray:
@@ -103,10 +105,6 @@ def hops_between(linked: BoolArray) -> NDArray[np.int64]:
             return hops
         hops[further] = count
         reached = further
-
-
-GB = 10**9
-SERVER_MEMORY = (16, 24, 32)
 
 
 @dataclass(frozen=True)

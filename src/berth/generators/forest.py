@@ -19,6 +19,10 @@ from berth.generators.generator import (
 )
 from berth.model import Application, DataObject, Network, Node, Operator, Problem, Read, Stream
 
+MEGA = 1e6
+MS_PER_MOP = 1000.0
+"""A processor of speed 1 does a million operations a second."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -80,11 +84,6 @@ class Nursery:
 
     def _input(self, operators: int) -> _Subtree | int:
         return self._subtree(operators) if operators else int(self._rng.integers(self._objects))
-
-
-MEGA = 1e6
-MS_PER_MOP = 1000.0
-"""A processor of speed 1 does a million operations a second."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,12 @@ from numpy.typing import NDArray
 from berth.model import Network, Problem, Stream
 
 FloatArray = NDArray[np.float64]
+LEAST, MOST = "least_", "most_"
+MOST_NODES = 2_000
+"""Of generated networks with matrices: files of more are refused when they are read (64 MiB)."""
+MOST_OPERATORS = 10_000
+DECIMALS = 4
+"""Of drawn numbers: files are shorter, and nothing that is measured is known better."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +64,6 @@ class Generator(Protocol):
         ...
 
 
-LEAST, MOST = "least_", "most_"
-MOST_NODES = 2_000
-"""Of generated networks with matrices: files of more are refused when they are read (64 MiB)."""
-MOST_OPERATORS = 10_000
-
-
 def setting(default: Any, text: str, low: float = 0.0, high: float = 1e12) -> Any:
     """A field with a default, an explanation and the bounds of its value."""
     return field(default=default, metadata={"help": text, "low": low, "high": high})
@@ -94,10 +94,6 @@ class Settings:
         least, most = getattr(self, name), getattr(self, other)
         if least is not None and most is not None and least > most:
             raise ValueError(f"{name}: {least} is above {other} ({most})")
-
-
-DECIMALS = 4
-"""Of drawn numbers: files are shorter, and nothing that is measured is known better."""
 
 
 def uniform(

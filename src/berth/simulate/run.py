@@ -37,6 +37,9 @@ Planner = Callable[[float, Measured], Mapping[str, str] | None]
 
 MOST_WITH_NOISE = 4_000
 MOST_TUPLES = 1e9
+Action = Callable[[float], None]
+MEASURE, CHANGE, PLAN = range(3)
+"""What comes first of all that happens at one time."""
 
 
 def simulate(
@@ -129,11 +132,6 @@ def with_delays(network: Network, delay_ms: FloatArray) -> Network:
 
 
 # the run
-
-Action = Callable[[float], None]
-
-MEASURE, CHANGE, PLAN = range(3)
-"""What comes first of all that happens at one time."""
 
 
 class Agenda:

@@ -12,11 +12,9 @@ import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from berth.experiments.experiment import Run, Setting
-from berth.experiments.framework.choice import Chosen
-from berth.experiments.framework.identity import identity_of
-from berth.experiments.framework.runner import Terms, answer
-from berth.experiments.framework.schema import RUNS
-from berth.experiments.framework.stored import Stored
+from berth.experiments.framework.job import Terms, answer
+from berth.experiments.framework.journal import RUNS, Stored, identity_of
+from berth.experiments.registry import Chosen
 from tests.experiments.toy import EXPERIMENT
 
 MODULE = "tests.experiments.toy"

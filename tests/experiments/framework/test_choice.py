@@ -1,7 +1,7 @@
 import pytest
 
 from berth.experiments import registry
-from berth.experiments.framework.choice import _words, chosen_from, everything
+from berth.experiments.registry import _words, chosen_from, everything
 from berth.model import BadInput
 from tests.experiments.toy import EXPERIMENT
 

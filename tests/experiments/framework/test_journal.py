@@ -4,11 +4,10 @@ import pytest
 from pyspark.sql.types import DoubleType, StructField, StructType
 
 from berth.experiments.experiment import Run, Setting
-from berth.experiments.framework import identity as identities
-from berth.experiments.framework.identity import Identity, code_mark, data_mark, identity_of
-from berth.experiments.framework.runner import packed
-from berth.experiments.framework.state import state_of
-from berth.experiments.framework.stored import Stored
+from berth.experiments.framework import journal
+from berth.experiments.framework.job import packed
+from berth.experiments.framework.journal import Identity, Stored, code_mark, data_mark, identity_of
+from berth.experiments.framework.missing import state_of
 from tests.experiments.framework.runs import CHOSEN, MODULE, add, done
 from tests.experiments.toy import EXPERIMENT
 
@@ -96,7 +95,7 @@ def test_a_changed_file_of_data_is_other_data(tmp_path: Path) -> None:
 
 def test_code_of_a_room_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     now = code_mark(MODULE)
-    monkeypatch.setattr(identities, "ROOMS", identities.ROOMS[1:])
+    monkeypatch.setattr(journal, "ROOMS", journal.ROOMS[1:])
     code_mark.cache_clear()
     other = code_mark(MODULE)
     code_mark.cache_clear()

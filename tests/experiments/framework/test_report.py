@@ -8,14 +8,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.framework.judges import all_judged
-from berth.experiments.framework.outcome import Outcome, failures_told, judged, outcome_of
-from berth.experiments.framework.parts import element, picture
-from berth.experiments.framework.provenance import Provenance, measured_networks, provenance_of
-from berth.experiments.framework.report import report
+from berth.experiments.framework.journal import Stored
+from berth.experiments.framework.missing import state_of
+from berth.experiments.framework.outcome import Outcome, all_judged, failures_told, judged, outcome_of
+from berth.experiments.framework.report import (
+    Provenance,
+    measured_networks,
+    picture_source,
+    provenance_of,
+    report,
+)
 from berth.experiments.framework.showing import show
-from berth.experiments.framework.state import state_of
-from berth.experiments.framework.stored import Stored
 from tests.experiments.framework.runs import CHOSEN, add, done
 from tests.experiments.toy import EXPERIMENT
 
@@ -179,14 +182,19 @@ def test_side_by_side_is_as_one_by_one() -> None:
 
 
 def test_large_drawings_are_shown_as_dots() -> None:
-    assert "data:image/svg+xml" in picture({"svg": b"<svg/>", "png": b"p"}, "x")
-    assert "data:image/png" in picture({"svg": b" " * 10**6, "png": b"p"}, "x")
+    assert picture_source({"svg": b"<svg/>", "png": b"p"}).startswith("data:image/svg+xml;base64,")
+    assert picture_source({"svg": b" " * 10**6, "png": b"p"}) == "data:image/png;base64,cA=="
 
 
-def test_elements_escape_text_but_not_elements() -> None:
-    inner = element("b", "1 < 2", class_='a"b', data_label="x")
-    assert inner == '<b class="a&quot;b" data-label="x">1 &lt; 2</b>'
-    assert element("p", inner, "&") == f"<p>{inner}&amp;</p>"
+def test_all_text_is_escaped_but_no_element(stored: Stored, provenance: Provenance) -> None:
+    add(stored, done(SETTING))
+    text = report([replace(outcome(stored), caption='1 < 2 & "3"')], ['<X"9.2>'], provenance)
+    assert "<figcaption>1 &lt; 2 &amp; &#34;3&#34;</figcaption>" in text
+    assert "Pigs &lt;b&gt;fly&lt;/b&gt;" in text
+    assert "&lt;X&#34;9.2&gt;" in text
+    assert "<b>" not in text
+    assert "&lt;td" not in text
+    assert "&lt;span" not in text
 
 
 def test_measured_networks_by_their_folders(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berth.experiments.experiment import Run
-from berth.experiments.framework.identity import Identity
-from berth.experiments.framework.tasks import (
+from berth.experiments.framework.journal import Identity
+from berth.experiments.framework.missing import (
     TASK_SECONDS,
     Missing,
     Task,

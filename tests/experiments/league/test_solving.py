@@ -9,8 +9,7 @@ from berth.experiments.experiment import Run, Setting
 from berth.experiments.league import solving
 from berth.experiments.league.experiment import EXPERIMENT
 from berth.experiments.league.problems import BY_NAME, ENTRIES, EXAMPLES, GROUPS, entries, problem_of
-from berth.experiments.league.processor_time import ProcessorBudget
-from berth.experiments.league.solving import BROKEN, CRASHED, NO_PLAN, NOT_MADE, PLAN, solved
+from berth.experiments.league.solving import BROKEN, CRASHED, NO_PLAN, NOT_MADE, PLAN, ProcessorBudget, solved
 from berth.generators import GENERATORS
 from berth.policies.registry import BUILT_IN
 

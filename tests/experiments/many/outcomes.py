@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from berth.experiments.many.outcome import WAYS, Outcome
-from berth.experiments.many.ways import REUSE
+from berth.experiments.many.heuristics import REUSE, SHAPE, Outcome
 
 
 def made(
@@ -15,7 +14,7 @@ def made(
     runs: int = 10,
 ) -> Outcome:
     """Shares of plans and performance by heuristic, with reuse; 0 for all others and without reuse."""
-    shape = (len(values), runs, *WAYS)
+    shape = (len(values), runs, *SHAPE)
     tables = np.zeros(shape), np.zeros(shape)
     for table, given in zip(tables, (plans, quality or plans), strict=True):
         for heuristic, share in given.items():

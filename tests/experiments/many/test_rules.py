@@ -4,11 +4,26 @@ import numpy as np
 import pytest
 
 from berth.experiments.experiment import Verdict
-from berth.experiments.many.causes import CLOSE, UNKNOWN
-from berth.experiments.many.measures import best_of, less, plans, quality, rivals, with_strategy, worst_of
-from berth.experiments.many.mirror import Mirrors, SameSuccess
-from berth.experiments.many.rules import Between, More, Question, Ranking, about_alike, nothing
-from berth.experiments.many.ways import CARD_LEFT, FASTEST, H1, H3, H4, H5, REUSE
+from berth.experiments.many.heuristics import CARD_LEFT, FASTEST, H1, H3, H4, H5, REUSE
+from berth.experiments.many.rules import (
+    CLOSE,
+    UNKNOWN,
+    Between,
+    Mirrors,
+    More,
+    Question,
+    Ranking,
+    SameSuccess,
+    about_alike,
+    best_of,
+    less,
+    nothing,
+    plans,
+    quality,
+    rivals,
+    with_strategy,
+    worst_of,
+)
 from tests.experiments.many.outcomes import made
 
 YES, PARTLY, NO = Verdict.REPRODUCED, Verdict.ORDERING_ONLY, Verdict.NOT_REPRODUCED
@@ -74,9 +89,9 @@ def test_performance_that_mirrors_success():
 
 def test_a_question_tells_the_cause_only_where_it_fails():
     question = Question("more", More(plans(H3), plans(H4)), cause="Because of the moon.")
-    assert "moon" in question.asked(made((1,), {H4: 1.0})).reason
-    assert "moon" not in question.asked(made((1,), {H3: 1.0})).reason
-    assert "10 forests" in question.asked(made((1,), {H3: 1.0})).ours
+    assert "moon" in question.judged(made((1,), {H4: 1.0})).reason
+    assert "moon" not in question.judged(made((1,), {H3: 1.0})).reason
+    assert "10 forests" in question.judged(made((1,), {H3: 1.0})).ours
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
@@ -90,7 +105,7 @@ def test_what_fails_has_a_cause() -> None:
     """Two that are close are called so, and only these."""
     question = Question("H4 finds more", More(plans(H4), plans(H3)), cause=CLOSE)
     near, far = made((1,), {H3: 0.9, H4: 0.85}), made((1,), {H3: 0.9, H4: 0.5})
-    assert question.asked(near).reason.endswith(CLOSE)
-    assert question.asked(far).reason.endswith(UNKNOWN)
-    assert Question("H3 finds more", More(plans(H3), plans(H4))).asked(far).reason.endswith("of 50; "
+    assert question.judged(near).reason.endswith(CLOSE)
+    assert question.judged(far).reason.endswith(UNKNOWN)
+    assert Question("H3 finds more", More(plans(H3), plans(H4))).judged(far).reason.endswith("of 50; "
         "the order: only the former.")  # fmt: skip

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 import berth
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.many import communication, number_of_applications, processors, similarity, sizes
-from berth.experiments.many.outcome import outcome_of
-from berth.experiments.many.ways import H1, H2, H3, HEURISTICS, REUSE, USUAL, costs, forest
+from berth.experiments.many.heuristics import H1, H2, H3, HEURISTICS, REUSE, USUAL, costs, forest, outcome_of
 from berth.generators.forest import ForestParameters
 from berth.policies.sharing.heuristics import STRATEGIES
 from tests.experiments.many.outcomes import made
@@ -78,7 +77,7 @@ def test_claims_and_figure_of_a_small_run():
 
 
 def verdicts(experiment, outcome):
-    return {question.text: question.asked(outcome).verdict for question in experiment.questions}
+    return {question.text: question.judged(outcome).verdict for question in experiment.questions}
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)

@@ -6,11 +6,9 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Run, Setting, Verdict
 from berth.experiments.judging import Mean
-from berth.experiments.mips.comparison import EXPERIMENT
-from berth.experiments.mips.judging import reduction
-from berth.experiments.mips.requests import FAT_TREE, JELLYFISH, TOPOLOGIES, placed, requested
-from berth.experiments.mips.schemes import (
+from berth.experiments.mips.comparison import (
     AS_USUAL,
+    EXPERIMENT,
     FB,
     FURTHER,
     MB,
@@ -22,6 +20,7 @@ from berth.experiments.mips.schemes import (
     TB,
     VARIANTS,
 )
+from berth.experiments.mips.requests import FAT_TREE, JELLYFISH, TOPOLOGIES, placed, reduction, requested
 from berth.model import Containers
 
 QUICK = Setting(quick=True, seed=2)

@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.mips.exploration import EXPERIMENT as EXPLORATION
 from berth.experiments.mips.requests import FORMS
+from berth.experiments.mips.tradeoff import ALPHA, QUICK_VALUES, SAMPLES
 from berth.experiments.mips.tradeoff import EXPERIMENT as TRADEOFF
-from berth.experiments.mips.tradeoff import QUICK_VALUES
-from berth.experiments.mips.tradeoff_claims import ALPHA, SAMPLES
 
 QUICK = Setting(quick=True, seed=2)
 

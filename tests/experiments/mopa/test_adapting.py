@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Experiment, Run, Setting, Verdict
 from berth.experiments.mopa import messages, migrations
-from berth.experiments.mopa.adapting import CHANGES
+from berth.experiments.mopa.graphs import CHANGES
 from berth.experiments.networks import SYNTHETIC
 
 QUICK = Setting(quick=True, seed=5)

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from berth.experiments.experiment import Run, Setting, Verdict
-from berth.experiments.odp.candidate_claims import CLOSING, SAMPLED, near_after
-from berth.experiments.odp.candidates import EXPERIMENT, SHARES, with_share
+from berth.experiments.odp.candidates import CLOSING, EXPERIMENT, SAMPLED, SHARES, near_after, with_share
 from berth.experiments.odp.solving import KINDS, OURS, PROGRAM, by_berth, by_program, instance
 
 SETTING = Setting(quick=True, seed=2)

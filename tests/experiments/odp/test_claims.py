@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.odp import best_fit, converging, solve_times, springs
-from berth.experiments.odp.figures import typical
-from berth.experiments.odp.user_claims import (
+from berth.experiments.odp.claims import typical
+from berth.experiments.odp.user_metrics import (
     FASTEST,
     FASTEST_TIED,
     MOST_AVAILABLE,

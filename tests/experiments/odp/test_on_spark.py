@@ -14,8 +14,14 @@ from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.odp.on_spark import QUICK_BATCHES, TIMES, emulated_ms
 from berth.experiments.odp.sentences import WORK, survives, tag_and_count, write_sentences
 from berth.experiments.odp.setups import short_cut
-from berth.experiments.odp.user_claims import FASTEST, MOST_AVAILABLE, ON_SPARK, spark_claims
-from berth.experiments.odp.user_metrics import EXPERIMENT, wished
+from berth.experiments.odp.user_metrics import (
+    EXPERIMENT,
+    FASTEST,
+    MOST_AVAILABLE,
+    ON_SPARK,
+    spark_claims,
+    wished,
+)
 from berth.runtime.placement import placement_of
 
 

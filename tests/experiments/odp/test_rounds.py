@@ -8,8 +8,7 @@ import pytest
 from berth.evaluation import evaluate
 from berth.experiments.experiment import Setting
 from berth.experiments.odp.best_fit import there_and_back
-from berth.experiments.odp.coordinates import LiveCoordinates
-from berth.experiments.odp.rounds import Step, changes, first_step, in_turns, two_steps
+from berth.experiments.odp.rounds import LiveCoordinates, Step, changes, first_step, in_turns, two_steps
 from berth.experiments.odp.setups import always_up, short_cut
 from berth.experiments.odp.timeline import windows
 from berth.model import Plan, Problem

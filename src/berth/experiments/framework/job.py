@@ -2,29 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
+from pyspark import Accumulator, AccumulatorParam
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from berth.experiments.framework.runner import Terms, answer, failed
-from berth.experiments.framework.schema import RUNS, TASKS
-from berth.experiments.framework.stored import Stored
-from berth.experiments.framework.tally import Count, Tally
-from berth.experiments.framework.tasks import (
+from berth.experiments.experiment import Experiment, Row, Run, Setting
+from berth.experiments.framework.journal import RUNS, TASKS, Stored
+from berth.experiments.framework.missing import (
     Missing,
     Task,
     remaining_tasks,
     sample_tasks,
     typical_seconds,
 )
+from berth.experiments.registry import loaded
 from berth.pipeline.many.isolation import SolverProcess
 from berth.pipeline.many.plans import append
+from berth.pipeline.many.solver import MOST_ERROR_TEXT, error_text
+from berth.pipeline.many.transform import end_in_silence
 
+HARD_LIMIT_SECONDS = 1200.0
+"""Runs take seconds. One that hangs becomes a failure, on a busy machine, too."""
 Batches = Iterable[pa.RecordBatch]
+LONGEST_SECONDS = 3600.0
+"""An application that runs for real takes minutes."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What holds for all runs of a job."""
+
+    setting: Setting
+    data: str
+    """The mark of the setting's data."""
+    hard_limit: float | None = HARD_LIMIT_SECONDS
+
+
+def answer(_task: Mapping[str, Any], run: Mapping[str, Any], terms: Terms) -> dict[str, Any]:
+    """Do a run; whatever it raises is in the row's `error`."""
+    began, worked = time.monotonic(), time.process_time()
+    try:
+        experiment = loaded(run["module"])
+        asked = Run(run["key"], json.loads(run["parameters"]))
+        rows = packed(experiment, experiment.rows(asked, terms.setting))
+        row = _row(run, terms, time.monotonic() - began) | {"rows": rows}
+    except BaseException as error:  # it may even call exit(): it costs its row, nothing else
+        row = failed(_task, run, terms, error_text(error), time.monotonic() - began)
+    return row | {"processor_seconds": round(time.process_time() - worked, 6)}
+
+
+def failed(
+    _task: Mapping[str, Any], run: Mapping[str, Any], terms: Terms, error: str, seconds: float
+) -> dict[str, Any]:
+    """The row of a run that came to nothing."""
+    return _row(run, terms, seconds) | {"error": error[:MOST_ERROR_TEXT]}
+
+
+def packed(experiment: Experiment, rows: Iterable[Row]) -> bytes:
+    """The rows of a run as an Arrow table in the experiment's columns.
+
+    Raises:
+        ValueError: a row has other columns than the experiment's.
+    """
+    found = [dict(row) for row in rows]
+    names = set(experiment.schema.fieldNames())
+    for row in found:
+        if set(row) != names:
+            odd = ", ".join(sorted(set(row) ^ names))
+            raise ValueError(f"a row and the experiment's schema differ in {odd}")
+    table = pa.Table.from_pylist(found, to_arrow_schema(experiment.schema))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _row(run: Mapping[str, Any], terms: Terms, seconds: float) -> dict[str, Any]:
+    setting = terms.setting
+    return {
+        "experiment": run["experiment"],
+        "quick": setting.quick,
+        "seed": setting.seed,
+        "data": terms.data,
+        "code": run["code"],
+        "key": run["key"],
+        "parameters": run["parameters"],
+        "seconds": round(seconds, 6),
+    }
+
+
+@dataclass(frozen=True)
+class Count:
+    """Of some runs: how many, how many of them failed, and what they took."""
+
+    done: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.done + other.done, self.failed + other.failed, self.seconds + other.seconds)
+
+
+Counts = dict[str, Count]
+
+
+class _Sum(AccumulatorParam[Counts]):
+    def zero(self, value: Counts) -> Counts:
+        return {}
+
+    def addInPlace(self, value1: Counts, value2: Counts) -> Counts:  # noqa: N802
+        for name, count in value2.items():
+            value1[name] = value1.get(name, Count()) + count
+        return value1
+
+
+class Tally:
+    """Executors add to it, the driver reads it. A task's counts arrive when it ends: for progress only."""
+
+    def __init__(self, session: SparkSession) -> None:
+        end_in_silence(session.sparkContext)
+        self._counts: Accumulator[Counts] = session.sparkContext.accumulator({}, _Sum())
+
+    def add(self, experiment: str, count: Count) -> None:
+        """Count some runs; on executors."""
+        self._counts.add({experiment: count})
+
+    def of(self, experiment: str) -> Count:
+        """What is counted of an experiment; on the driver."""
+        return self._counts.value.get(experiment, Count())
 
 
 @dataclass(frozen=True)
@@ -95,3 +209,23 @@ def _process() -> SolverProcess:
     import berth.exact.general  # noqa: F401
 
     return SolverProcess(answer, failed, "the run")
+
+
+def do_in_driver(
+    stored: Stored, terms: Terms, missing: Iterable[Missing], step: Callable[[str], None]
+) -> None:
+    """Do runs in a process of their own; each is in the journal when it is done.
+
+    Args:
+        stored: where they go.
+        terms: what holds for all.
+        missing: the runs.
+        step: is told what is being done.
+    """
+    patient = replace(terms, hard_limit=LONGEST_SECONDS)
+    with SolverProcess(answer, failed, "the run") as process:
+        for item in missing:
+            for run in item.runs:
+                step(f"{item.name} {run.key}")
+                for row in process.answers([{"variants": item.task([run])}], patient):
+                    stored.add_run(row)

@@ -1,27 +1,182 @@
-"""Every run ever done in a folder: Parquet files, each complete from the moment that it is there."""
+"""The folder of results: every run ever done in it, and which of them belong together.
+
+Rows belong together that are of one setting, one folder of data, and one state of the code. The journal's
+Parquet files are each complete from the moment that they are there.
+"""
 
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
-from berth.experiments.framework.identity import Identity
-from berth.experiments.framework.schema import RUNS, results_schema
+import berth
+from berth.experiments.experiment import Setting
+from berth.files import write_bytes
+from berth.files.document import held
 
+_TEXT = StringType()
+
+_RUN = StructType(
+    [
+        StructField("experiment", _TEXT, nullable=False),
+        StructField("module", _TEXT, nullable=False),
+        StructField("code", _TEXT, nullable=False),
+        StructField("key", _TEXT, nullable=False),
+        StructField("parameters", _TEXT, nullable=False),  # JSON
+    ]
+)
+
+TASKS = StructType(
+    [
+        StructField("task", IntegerType(), nullable=False),
+        StructField("variants", ArrayType(_RUN, containsNull=False), nullable=False),
+    ]
+)
+
+IDENTITY = (
+    StructField("experiment", _TEXT),
+    StructField("quick", BooleanType()),
+    StructField("seed", LongType()),
+    StructField("data", _TEXT),
+    StructField("code", _TEXT),
+    StructField("key", _TEXT),
+)
+
+RUNS = StructType(
+    [
+        *IDENTITY,
+        StructField("parameters", _TEXT),
+        StructField("rows", BinaryType()),  # an Arrow table with the experiment's columns
+        StructField("error", _TEXT),
+        StructField("seconds", DoubleType()),
+        StructField("processor_seconds", DoubleType()),  # null where the process died
+    ]
+)
+
+CLAIMS = StructType(
+    [StructField(name, _TEXT) for name in ("experiment", "claim", "paper", "ours", "verdict", "reason")]
+)
+
+FAILURES = StructType(
+    [
+        *(StructField(name, _TEXT) for name in ("experiment", "key", "parameters", "error")),
+        StructField("seconds", DoubleType()),
+    ]
+)
+ROOMS = ("core", "evaluation", "exact", "files", "generators", "model", "policies", "simulate", "space")
+"""What experiments compute with."""
+CODE = (".py", ".cpp", ".hpp", ".so")
+LIBRARIES = ("numpy", "scipy", "ortools")
+NO_DATA = "none"
+_SHOWN = 12
 _FILE = "__filename"
 _INDEX = [*(name for name in RUNS.fieldNames() if name != "rows"), _FILE]
-
 Entry = dict[str, Any]
 """A run without its rows, and the file that it is in."""
+RUNS_FOLDER = "runs"
+UNFINISHED = "_temporary"
+"""Where Spark writes what a task has not finished."""
+ASIDE = ".aside-"
+"""How what will replace something else begins."""
+
+
+def results_schema(columns: StructType) -> StructType:
+    """The columns of an experiment's table: the run that a row is of, then its own."""
+    return StructType([StructField("key", _TEXT, nullable=False), *columns.fields])
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What the rows of an experiment depend on.
+
+    Attributes:
+        quick: whether it is the small part of the runs.
+        seed: the seed.
+        data: a mark of the measured networks' files; `none` where there are none.
+        code: a mark of the code and of the libraries that it computes with.
+    """
+
+    quick: bool
+    seed: int
+    data: str
+    code: str
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Its values by name."""
+        return asdict(self)
+
+    def same_question(self, other: Identity) -> bool:
+        """Whether both were asked for the same, by whichever code."""
+        return (self.quick, self.seed, self.data) == (other.quick, other.seed, other.data)
+
+    def described(self) -> str:
+        """For people: `quick, seed 0, with measured networks`."""
+        networks = "without measured networks" if self.data == NO_DATA else "with measured networks"
+        return f"{'quick' if self.quick else 'full'}, seed {self.seed}, {networks}"
+
+
+def identity_of(setting: Setting, module: str) -> Identity:
+    """The identity of what an experiment gives now."""
+    return Identity(setting.quick, setting.seed, data_mark(setting.data), code_mark(module))
+
+
+@lru_cache
+def data_mark(folder: Path | None) -> str:
+    """A mark of all files of a folder: of their names and of what is in them."""
+    return (
+        NO_DATA if folder is None else _mark(folder, (file for file in folder.rglob("*") if file.is_file()))
+    )
+
+
+@lru_cache
+def code_mark(module: str) -> str:
+    """A mark of an experiment's package and of all that it computes with."""
+    home = Path(berth.__file__).parent
+    experiments = home / "experiments"
+    files = [file for room in ROOMS for file in (home / room).rglob("*") if file.suffix in CODE]
+    files += [file for file in experiments.glob("*.py") if file.name != "registry.py"]
+    package = module.removeprefix("berth.experiments.").rpartition(".")[0]
+    own = experiments / package.replace(".", "/")
+    if package and own.is_dir():
+        files += own.rglob("*.py")
+    libraries = [f"{name} {version(name)}" for name in LIBRARIES]
+    return _mark(home, files, f"{module} {berth.__version__} {platform.python_version()} {libraries}")
+
+
+def _mark(root: Path, files: Iterable[Path], more: str = "") -> str:
+    total = sha256(more.encode())
+    for file in sorted(set(files)):
+        total.update(f"\n{file.relative_to(root)} ".encode())
+        total.update(sha256(file.read_bytes()).digest())
+    return total.hexdigest()[:_SHOWN]
 
 
 class Journal:
@@ -94,3 +249,61 @@ def _rows_in(file: str, experiment: str, identity: Identity) -> list[tuple[tuple
 def _unpacked(key: str, content: bytes) -> pa.Table:
     table = pa.ipc.open_stream(content).read_all()
     return table.add_column(0, "key", pa.array([key] * table.num_rows, pa.string()))
+
+
+class Stored:
+    """A folder whose table `runs` holds every run, whatever its setting; all else is of one setting."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runs_folder = folder / RUNS_FOLDER
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder, which is made if it is not there, and leave nothing unfinished in it.
+
+        Raises:
+            BadInput: another run holds it, or it can't be written to.
+        """
+        with held(self.folder):
+            self.runs_folder.mkdir(exist_ok=True)
+            self._clean()
+            try:
+                yield
+            finally:
+                self._clean()
+
+    def journal(self) -> Journal:
+        """The runs that are there at this moment."""
+        return Journal(self.runs_folder)
+
+    def add_run(self, row: Mapping[str, Any]) -> None:
+        """Put one run into the journal."""
+        content = pa.BufferOutputStream()
+        pq.write_table(pa.Table.from_pylist([dict(row)], to_arrow_schema(RUNS)), content)
+        write_bytes(self.runs_folder / f"driver-{uuid4()}.parquet", content.getvalue().to_pybytes())
+
+    def write_table(self, table: pa.Table, *place: str) -> None:
+        """Put a Parquet table in place, instead of the one that was there."""
+        target = self.folder.joinpath(*place)
+        target.parent.mkdir(exist_ok=True)
+        aside, before = (target.with_name(f"{ASIDE}{name}-{target.name}") for name in ("new", "old"))
+        aside.mkdir()
+        pq.write_table(table, aside / "part-00000.parquet")
+        if target.exists():
+            os.replace(target, before)
+        os.replace(aside, target)
+        shutil.rmtree(before, ignore_errors=True)
+
+    def write_rows(self, rows: Sequence[Mapping[str, Any]], schema: StructType, *place: str) -> None:
+        """As `write_table`, from rows."""
+        self.write_table(pa.Table.from_pylist([dict(row) for row in rows], to_arrow_schema(schema)), *place)
+
+    def remove(self, experiment: str) -> None:
+        """Take away what is shown of an experiment; its runs stay."""
+        shutil.rmtree(self.folder / experiment, ignore_errors=True)
+
+    def _clean(self) -> None:
+        shutil.rmtree(self.runs_folder / UNFINISHED, ignore_errors=True)
+        for aside in [*self.folder.glob(f"{ASIDE}*"), *self.folder.glob(f"*/{ASIDE}*")]:
+            shutil.rmtree(aside, ignore_errors=True)

@@ -2,18 +2,75 @@
 
 from __future__ import annotations
 
+import inspect
+import multiprocessing
+import os
+import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 
 import pandas as pd
+from matplotlib import style
+from matplotlib.figure import Figure
 
+from berth.drawing.palette import COLOURS
 from berth.experiments.experiment import Claim, Experiment, Setting, Verdict
-from berth.experiments.framework.about import about
 from berth.experiments.framework.journal import Entry
-from berth.experiments.framework.state import State
-from berth.experiments.framework.style import FORMS, blank_figure, figure_file, figure_style
-from berth.experiments.registry import loaded
+from berth.experiments.framework.missing import State
+from berth.experiments.registry import Chosen, loaded
+from berth.processes import begin_forked
+from berth.spark.machine import processors
+
+WIDTH, HEIGHT = 9.0, 4.8
+"""Inches."""
+DOTS_PER_INCH = 144.0
+FORMS = ("svg", "png")
+
+STYLE = {
+    # nothing random in files, and letters as outlines: every machine shows the same
+    "svg.hashsalt": "berth",
+    "svg.fonttype": "path",
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e3e3",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 10,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+}
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Matplotlib as it comes, whatever the user's own settings are, in colours that all people tell apart."""
+    from cycler import cycler
+
+    colours = {"axes.prop_cycle": cycler(color=COLOURS[:6])}
+    with style.context(["default", STYLE | colours]):
+        yield
+
+
+def blank_figure() -> Figure:
+    """A figure to draw on."""
+    return Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+
+
+def figure_file(figure: Figure, form: str) -> bytes:
+    """A figure as `svg` or `png`; the same drawing gives the same bytes."""
+    metadata = {"Date": None} if form == "svg" else {"Software": None}
+    content = BytesIO()
+    figure.savefig(content, format=form, dpi=DOTS_PER_INCH, metadata=metadata)
+    return content.getvalue()
 
 
 @dataclass(frozen=True)
@@ -79,6 +136,15 @@ def judged(module: str, setting: Setting, table: pd.DataFrame) -> Judged:
         return Judged(claims, mistake=_told(error))
 
 
+def about(chosen: Chosen) -> str:
+    """What an experiment is about, for people who have not read its paper: its module's docstring says it.
+
+    Where that has several paragraphs, the first one is a title.
+    """
+    text = inspect.getdoc(sys.modules[chosen.module]) or chosen.experiment.title
+    return " ".join((text.partition("\n\n")[2] or text).split())
+
+
 def outcome_of(state: State, found: Judged) -> Outcome:
     """What is shown of an experiment."""
     outcome = Outcome(
@@ -113,3 +179,30 @@ def _told(error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     line = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"{line} ({place.filename.rpartition('/')[2]}, line {place.lineno})"
+
+
+def all_judged(
+    modules: Sequence[str], setting: Setting, tables: Sequence[pd.DataFrame], most: int | None = None
+) -> Iterator[Judged]:
+    """Each table judged and drawn, in their order.
+
+    Args:
+        modules: the experiments' modules.
+        setting: the setting of all of them.
+        tables: their tables.
+        most: how many processes work at once; None: as many as there are processors.
+    """
+    workers = min(most or processors(), len(tables))
+    settings = [setting] * len(tables)
+    if workers <= 1:
+        yield from map(judged, modules, settings, tables)
+        return
+    with (
+        warnings.catch_warnings(),
+        ProcessPoolExecutor(
+            workers, multiprocessing.get_context("fork"), initializer=begin_forked, initargs=(os.getpid(),)
+        ) as pool,
+    ):
+        # the threads that this process has hold no lock that drawing needs
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield from pool.map(judged, modules, settings, tables)

@@ -6,15 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from berth.experiments.experiment import Setting
-from berth.experiments.framework.choice import Chosen
-from berth.experiments.framework.judges import all_judged
-from berth.experiments.framework.outcome import Outcome, outcome_of
-from berth.experiments.framework.provenance import Provenance
-from berth.experiments.framework.report import report
-from berth.experiments.framework.schema import CLAIMS, FAILURES
-from berth.experiments.framework.state import state_of
-from berth.experiments.framework.stored import Stored
-from berth.experiments.framework.style import FORMS
+from berth.experiments.framework.journal import CLAIMS, FAILURES, Stored
+from berth.experiments.framework.missing import state_of
+from berth.experiments.framework.outcome import FORMS, Outcome, all_judged, outcome_of
+from berth.experiments.framework.report import Provenance, report
+from berth.experiments.registry import Chosen
 from berth.files import write_bytes, write_text
 
 REPORT = "report.html"

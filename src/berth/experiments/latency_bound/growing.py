@@ -7,12 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from pyspark.sql.types import DoubleType, IntegerType, StringType, StructField, StructType
+from matplotlib.axes import Axes
 
 import berth
 from berth.evaluation import Setting as EvaluationSetting
-from berth.experiments.draws import named_generator
-from berth.experiments.experiment import Calibration, Row, Run, Setting
+from berth.experiments.experiment import Calibration, Row, Run, Setting, columns, named_generator
 from berth.experiments.networks import papers_network, some_delays
 from berth.generators.matrices import Matrices, MatricesParameters
 from berth.model import Plan, Problem
@@ -25,19 +24,17 @@ STALENESS = {PRESENT: "present loads", LATE: "late loads"}
 """What hosts say is true, or an answer is older by a placement for every host asked before it (E2.10)."""
 OPERATORS_OF_A_GRAPH = 2
 
-SCHEMA = StructType(
-    [
-        StructField("network", StringType()),
-        StructField("draw", IntegerType()),
-        StructField("stale", DoubleType()),
-        StructField("candidates", StringType()),
-        StructField("operators", IntegerType()),
-        StructField("graphs", IntegerType()),
-        StructField("latencies", IntegerType()),
-        StructField("latency_ms", DoubleType()),
-        StructField("usage_kb", DoubleType()),
-        StructField("messages", DoubleType()),
-    ]
+SCHEMA = columns(
+    network=str,
+    draw=int,
+    stale=float,
+    candidates=str,
+    operators=int,
+    graphs=int,
+    latencies=int,
+    latency_ms=float,
+    usage_kb=float,
+    messages=float,
 )
 
 CALIBRATIONS = (
@@ -135,3 +132,25 @@ def failures(table: pd.DataFrame) -> str:
     """How many deployments have no latency: some graph has no plan or no link."""
     failed = int((table["latencies"] < table["graphs"]).sum())
     return f"{failed} of {len(table)} deployments failed"
+
+
+def bars(axes: Axes, values: dict[float, pd.DataFrame], decimals: int) -> None:
+    """A pair of bars for each way: means over draws of hosts with their standard errors."""
+    for number, (stale, title) in enumerate(STALENESS.items()):
+        means, errors = values[stale].mean(), values[stale].sem()
+        for place, way in enumerate(LABELS):
+            drawn = axes.bar(
+                place + 0.38 * (number - 0.5),
+                means[way],
+                0.36,
+                yerr=errors[way],
+                color=COLOURS[way],
+                alpha=1.0 - 0.45 * number,
+                hatch="//" * number,
+                edgecolor="white",
+                capsize=3,
+                label=title if way == "el" else None,
+            )
+            axes.bar_label(drawn, fmt=f"%.{decimals}f", padding=2, fontsize=8)
+    axes.set_xticks(range(len(LABELS)), list(LABELS.values()))
+    axes.legend()

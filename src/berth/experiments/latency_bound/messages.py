@@ -1,4 +1,8 @@
-"""X2.3: messages for a set of candidates (paper 002, figure 4)."""
+"""X2.3: messages for a set of candidates (paper 002, figure 4).
+
+The same deployments as in X2.1, judged by their effort: how many messages are sent until a set of candidates
+is known.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,13 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Claim, Row, Run, Setting
 from berth.experiments.judging import Mean, mean_of, verdict, within
-from berth.experiments.latency_bound.bars import bars
 from berth.experiments.latency_bound.growing import (
     CALIBRATIONS,
     LABELS,
     LATE,
     PRESENT,
     SCHEMA,
+    bars,
     failures,
     growing_rows,
     growing_runs,
@@ -92,9 +96,8 @@ def _asked(messages: Mean, way: str, paper: float, ordered: bool, where: str) ->
         f"{paper:.0%}",
         f"{share:.1%} of {HOSTS} hosts",
         verdict(close, ordered),
-        "rule: within 10 % of the share; the order: kNN and kRand below CkNN below EL. The paper's own "
-        "18 messages "
-        f"are 4.5 % of the hosts (E2.11); {where}",
+        "rule: within 10 % of the share; the order: kNN and kRand below CkNN below EL. The paper's own 18 "
+        f"messages are 4.5 % of the hosts (E2.11); {where}",
     )
 
 

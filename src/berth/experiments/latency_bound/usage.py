@@ -1,4 +1,7 @@
-"""X2.2: data in flight for each way to choose candidates (paper 002, figure 3)."""
+"""X2.2: data in flight for each way to choose candidates (paper 002, figure 3).
+
+The same deployments as in X2.1, judged by the network: how much data is in flight between machines.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,13 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
 from berth.experiments.judging import mean_of, order_verdict
-from berth.experiments.latency_bound.bars import bars
 from berth.experiments.latency_bound.growing import (
     CALIBRATIONS,
     LABELS,
     PRESENT,
     SCHEMA,
     STALENESS,
+    bars,
     failures,
     growing_rows,
     growing_runs,
@@ -31,14 +34,12 @@ ORDERS = (
 )
 WHY_RANDOM = (
     " Random hosts of an ellipse that seconds of work make wide are far from the place of least usage; the "
-    "paper's "
-    "hosts and rates, which would tell why not there, are not published"
+    "paper's hosts and rates, which would tell why not there, are not published"
 )
 
 WHY_NEAREST = (
-    " Both take hosts near the place of least usage, and with present loads CkNN leaves out few of "
-    "these: its "
-    "condition is necessary only (E2.7), and work of seconds outweighs delays"
+    " Both take hosts near the place of least usage, and with present loads CkNN leaves out few of these: "
+    "its condition is necessary only (E2.7), and work of seconds outweighs delays"
 )
 
 
@@ -80,8 +81,7 @@ class Usage:
                     f"{shown}; {len(difference)} draws of hosts",
                     order_verdict(difference.tolist()),
                     "rule: the mean difference over draws is above 0 by more than two standard errors, with "
-                    "present "
-                    f"loads; {where}.{_why(lower, difference)}",
+                    f"present loads; {where}.{_why(lower, difference)}",
                 )
             )
         return claims
@@ -94,8 +94,7 @@ class Usage:
         axes.set_ylabel("data in transit for a graph, KB")
         return (
             "Data in transit for each graph (rate x delay), mean over time while 120 graphs are deployed, "
-            "and over "
-            f"{table['draw'].nunique()} draws of 200 hosts, with standard errors; "
+            f"and over {table['draw'].nunique()} draws of 200 hosts, with standard errors; "
             f"{ABOUT[papers_network(setting.data)]}. {failures(table)}."
         )
 

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from pyspark.sql.types import BooleanType, DoubleType, IntegerType, StringType, StructField, StructType
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
+from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, columns
 from berth.experiments.league.problems import GROUPS, entries
 from berth.experiments.league.solving import solved
 from berth.experiments.league.standings import standings, with_ratios
@@ -25,23 +24,21 @@ class League:
     name = "league"
     paper = "- (berth's own)"
     title = "All policies on all problems"
-    schema = StructType(
-        [
-            StructField("problem", StringType()),
-            StructField("group", StringType()),
-            StructField("policy", StringType()),
-            StructField("seed", IntegerType()),
-            StructField("operators", IntegerType()),
-            StructField("nodes", IntegerType()),
-            StructField("objective", StringType()),
-            StructField("maximise", BooleanType()),
-            StructField("outcome", StringType()),
-            StructField("value", DoubleType()),
-            StructField("bound", DoubleType()),
-            StructField("own_goal", BooleanType()),
-            StructField("seconds", DoubleType()),
-            StructField("reason", StringType()),
-        ]
+    schema = columns(
+        problem=str,
+        group=str,
+        policy=str,
+        seed=int,
+        operators=int,
+        nodes=int,
+        objective=str,
+        maximise=bool,
+        outcome=str,
+        value=float,
+        bound=float,
+        own_goal=bool,
+        seconds=float,
+        reason=str,
     )
     calibrations: Sequence[Calibration] = ()
 
@@ -91,9 +88,8 @@ class League:
         return (
             f"How far each policy is from the best known plan, {told['problem'].nunique()} problems, "
             f"{limit:g} s for each; bars end at {WORST_SHOWN:g}. Orange: on some problems of the group it "
-            "found no "
-            "plan that keeps all constraints, and these are not in its mean. Policies without any plan are "
-            "left out."
+            "found no plan that keeps all constraints, and these are not in its mean. Policies without any "
+            "plan are left out."
         )
 
 

@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from berth.experiments.draws import named_generator
-from berth.experiments.experiment import Setting
+from berth.experiments.experiment import Setting, named_generator
 from berth.experiments.networks import CLOUDS, IOT_LAB, PLANETLAB, is_there, some_delays
 from berth.files import load
 from berth.generators import generate_with

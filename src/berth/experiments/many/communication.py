@@ -1,22 +1,47 @@
-"""X4.4: more and more communication for each computation (paper 004, experiment 4, figures 7 and 8)."""
+"""X4.4: more and more communication for each computation (paper 004, experiment 4, figures 7 and 8).
+
+As X4.1, with more and more communication for the same computation.
+"""
 
 from __future__ import annotations
 
 from berth.experiments.experiment import Calibration
-from berth.experiments.many.causes import CLOSE, GATHERS, LIGHT, SCALE, UNKNOWN
-from berth.experiments.many.measures import Measure, best_of, less, plans, quality, with_strategy, worst_of
-from berth.experiments.many.rules import ONE_RUN, Between, More, Question, nothing
+from berth.experiments.many.heuristics import (
+    BLOCKING,
+    CARD,
+    FASTEST,
+    GOOD,
+    H1,
+    H2,
+    H3,
+    H4,
+    H5,
+    H6,
+    OPEN,
+)
+from berth.experiments.many.rules import (
+    CLOSE,
+    GATHERS,
+    LIGHT,
+    NO_REUSE_NO_PLAN,
+    ONE_RUN,
+    SCALE,
+    UNKNOWN,
+    Between,
+    Measure,
+    More,
+    Question,
+    best_of,
+    less,
+    nothing,
+    plans,
+    quality,
+    with_strategy,
+    worst_of,
+)
 from berth.experiments.many.sweep import COMMON, Sweep
-from berth.experiments.many.ways import BLOCKING, CARD, FASTEST, GOOD, H1, H2, H3, H4, H5, H6, OPEN, REUSERS
 
 ONE, TWO = (FASTEST,), (CARD,)
-
-
-def _lead(low: float = 0, high: float = 180) -> Measure:
-    """By how much TopDownBFS performs better than the better one of the other two."""
-    return less(quality(H3, low, high), best_of(quality(H4, low, high), quality(H5, low, high)))
-
-
 SUCCESS = (
     Question(
         "With strategies 3 and 4 TopDownBFS, TopDownDFS, BottomUpBFS always find plans up to a ratio of 60",
@@ -60,12 +85,7 @@ SUCCESS = (
         More(plans(H2), plans(H6)),
         cause=LIGHT + " Reuse from below works in most of these forests, too.",
     ),
-    Question(
-        "RandomNoReuse never finds a plan",
-        nothing(plans(H1), worst_of(*(plans(h) for h in REUSERS)), "fewer than any other heuristic"),
-        "0 of 50",
-        LIGHT,
-    ),
+    NO_REUSE_NO_PLAN,
     Question(
         "Strategy 2 finds the most plans",
         More(plans(GOOD), best_of(*(with_strategy(s, plans(GOOD)) for s in (FASTEST, *OPEN))), TWO),
@@ -92,6 +112,12 @@ SUCCESS = (
     ),
     Question("Above 120 TopDownDFS is second with strategy 2", More(plans(H4, 121), plans(H5, 121), TWO)),
 )
+
+
+def _lead(low: float = 0, high: float = 180) -> Measure:
+    """By how much TopDownBFS performs better than the better one of the other two."""
+    return less(quality(H3, low, high), best_of(quality(H4, low, high), quality(H5, low, high)))
+
 
 PERFORMANCE = (
     Question(

@@ -1,12 +1,11 @@
-"""X4.2: more and more applications (paper 004, experiment 2, figure 5)."""
+"""X4.2: more and more applications (paper 004, experiment 2, figure 5).
+
+As X4.1, with more and more applications on the same processors.
+"""
 
 from __future__ import annotations
 
-from berth.experiments.many.causes import GATHERS, LIGHT, UNKNOWN
-from berth.experiments.many.measures import best_of, less, plans, quality, rivals, with_strategy, worst_of
-from berth.experiments.many.rules import Between, More, Question, nothing
-from berth.experiments.many.sweep import Sweep
-from berth.experiments.many.ways import (
+from berth.experiments.many.heuristics import (
     BLOCKING,
     CARD,
     CARD_LEFT,
@@ -21,6 +20,23 @@ from berth.experiments.many.ways import (
     OPEN,
     REUSERS,
 )
+from berth.experiments.many.rules import (
+    GATHERS,
+    LIGHT,
+    UNKNOWN,
+    Between,
+    More,
+    Question,
+    best_of,
+    less,
+    nothing,
+    plans,
+    quality,
+    rivals,
+    with_strategy,
+    worst_of,
+)
+from berth.experiments.many.sweep import Sweep
 
 MANY = 6
 """The paper doesn't say from where on strategies differ; its usual number is 5."""

@@ -1,22 +1,12 @@
-"""X4.1: more and more processors (paper 004, experiment 1, figures 3 and 4)."""
+"""X4.1: more and more processors (paper 004, experiment 1, figures 3 and 4).
+
+Many applications share operators, and six heuristics look for processors for all of them, with four
+strategies for choosing among processors. The number of processors is varied: the fewer, the rarer a plan.
+"""
 
 from __future__ import annotations
 
-from berth.experiments.many.causes import CLOSE, GATHERS, LIGHT, UNKNOWN
-from berth.experiments.many.measures import best_of, less, plans, quality, rivals, with_strategy, worst_of
-from berth.experiments.many.mirror import Mirrors, SameSuccess
-from berth.experiments.many.rules import (
-    ONE_RUN,
-    SLIGHT,
-    Between,
-    More,
-    Question,
-    Ranking,
-    about_alike,
-    nothing,
-)
-from berth.experiments.many.sweep import Sweep
-from berth.experiments.many.ways import (
+from berth.experiments.many.heuristics import (
     CARD,
     CARD_LEFT,
     FASTEST,
@@ -31,6 +21,31 @@ from berth.experiments.many.ways import (
     NO_REUSE,
     REUSERS,
 )
+from berth.experiments.many.rules import (
+    CLOSE,
+    GATHERS,
+    LIGHT,
+    NO_REUSE_NO_PLAN,
+    ONE_RUN,
+    SLIGHT,
+    UNKNOWN,
+    Between,
+    Mirrors,
+    More,
+    Question,
+    Ranking,
+    SameSuccess,
+    about_alike,
+    best_of,
+    less,
+    nothing,
+    plans,
+    quality,
+    rivals,
+    with_strategy,
+    worst_of,
+)
+from berth.experiments.many.sweep import Sweep
 
 THREE, TWO, NOT_ONE = (CARD_LEFT,), (CARD,), (CARD, FASTEST_LEFT, CARD_LEFT)
 
@@ -70,12 +85,7 @@ WITH_REUSE = (
         "With strategy 3 and more than 30 processors, Random finds fewer plans than BottomUpDFS",
         More(plans(H6, 31), plans(H2, 31), THREE),
     ),
-    Question(
-        "RandomNoReuse never finds a plan",
-        nothing(plans(H1), worst_of(*(plans(h) for h in REUSERS)), "fewer than any other heuristic"),
-        "0 of 50",
-        LIGHT,
-    ),
+    NO_REUSE_NO_PLAN,
     Question(
         "TopDownBFS finds the most plans",
         More(plans(H3), best_of(*(plans(h) for h in (H1, H2, H4, H5, H6)))),

@@ -1,22 +1,12 @@
-"""X4.5: two applications that differ more and more (paper 004, experiment 5, figure 9)."""
+"""X4.5: two applications that differ more and more (paper 004, experiment 5, figure 9).
+
+As X4.1, with two applications only, which have fewer and fewer operators in common.
+"""
 
 from __future__ import annotations
 
 from berth.experiments.experiment import Calibration
-from berth.experiments.many.causes import CLOSE, GATHERS, LIGHT
-from berth.experiments.many.measures import Measure, best_of, less, plans, quality, with_strategy, worst_of
-from berth.experiments.many.rules import (
-    ONE_RUN,
-    SLIGHT,
-    Between,
-    More,
-    Question,
-    Ranking,
-    about_alike,
-    nothing,
-)
-from berth.experiments.many.sweep import COMMON, Sweep
-from berth.experiments.many.ways import (
+from berth.experiments.many.heuristics import (
     BLOCKING,
     CARD,
     CARD_LEFT,
@@ -32,6 +22,27 @@ from berth.experiments.many.ways import (
     OPEN,
     REUSERS,
 )
+from berth.experiments.many.rules import (
+    CLOSE,
+    GATHERS,
+    LIGHT,
+    NO_REUSE_NO_PLAN,
+    ONE_RUN,
+    SLIGHT,
+    Between,
+    Measure,
+    More,
+    Question,
+    Ranking,
+    about_alike,
+    best_of,
+    less,
+    plans,
+    quality,
+    with_strategy,
+    worst_of,
+)
+from berth.experiments.many.sweep import COMMON, Sweep
 
 MOST = 50
 
@@ -85,12 +96,7 @@ QUESTIONS = (
         "the same place; read as within a tenth of the runs",
         "With blocking strategies what Random can't put beside a relative takes a processor of its own.",
     ),
-    Question(
-        "RandomNoReuse never finds a plan",
-        nothing(plans(H1), worst_of(*(plans(h) for h in REUSERS)), "fewer than any other heuristic"),
-        "0 of 50",
-        LIGHT,
-    ),
+    NO_REUSE_NO_PLAN,
     Question(
         "With blocking strategies TopDownBFS performs best",
         More(quality(H3), best_of(*(quality(h) for h in (H1, H2, H4, H5, H6))), BLOCKING),
@@ -112,6 +118,7 @@ QUESTIONS = (
         cause=LIGHT,
     ),
 )
+
 
 EXPERIMENT = Sweep(
     name="X4.5",

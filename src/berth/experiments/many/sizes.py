@@ -1,12 +1,11 @@
-"""X4.3: larger and larger applications (paper 004, experiment 3, figure 6)."""
+"""X4.3: larger and larger applications (paper 004, experiment 3, figure 6).
+
+As X4.1, with larger and larger applications.
+"""
 
 from __future__ import annotations
 
-from berth.experiments.many.causes import CLOSE, LIGHT, UNKNOWN
-from berth.experiments.many.measures import best_of, less, plans, quality, with_strategy, worst_of
-from berth.experiments.many.rules import SLIGHT, Between, More, Question, nothing
-from berth.experiments.many.sweep import Sweep
-from berth.experiments.many.ways import (
+from berth.experiments.many.heuristics import (
     BLOCKING,
     CARD_LEFT,
     FASTEST,
@@ -21,6 +20,23 @@ from berth.experiments.many.ways import (
     OPEN,
     REUSERS,
 )
+from berth.experiments.many.rules import (
+    CLOSE,
+    LIGHT,
+    SLIGHT,
+    UNKNOWN,
+    Between,
+    More,
+    Question,
+    best_of,
+    less,
+    nothing,
+    plans,
+    quality,
+    with_strategy,
+    worst_of,
+)
+from berth.experiments.many.sweep import Sweep
 
 THREE = (CARD_LEFT,)
 OTHERS = tuple(s for s in (*BLOCKING, *OPEN) if s != CARD_LEFT)

@@ -8,17 +8,40 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from pyspark.sql.types import BooleanType, DoubleType, IntegerType, StringType, StructField, StructType
+from numpy.typing import NDArray
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
-from berth.experiments.many.outcome import outcome_of
-from berth.experiments.many.panels import draw_curves
+from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, columns
+from berth.experiments.many.heuristics import (
+    CARD,
+    CARD_LEFT,
+    FASTEST,
+    FASTEST_LEFT,
+    HEURISTICS,
+    NO_REUSE,
+    REUSE,
+    USUAL,
+    Outcome,
+    costs,
+    forest,
+    outcome_of,
+)
 from berth.experiments.many.rules import Question
-from berth.experiments.many.ways import HEURISTICS, NO_REUSE, REUSE, USUAL, costs, forest
 from berth.generators.forest import ForestParameters
 from berth.policies.sharing.heuristics import STRATEGIES
 
+PAPERS_NUMBERS = {CARD_LEFT: 3, FASTEST_LEFT: 4, CARD: 2, FASTEST: 1}
+"""Strategies in the order of the rows, best first as in the paper, and the numbers they have there."""
+NOTHING = "no heuristic finds a plan"
+STYLES = (
+    ("#888888", "x"),
+    ("#c77dbb", "+"),
+    ("#1f5fa8", "o"),
+    ("#2a9d5c", "s"),
+    ("#c8452e", "^"),
+    ("#e0a02c", "v"),
+)
 FORESTS = 50
 """The paper's runs for each value."""
 BLOCK = 10
@@ -43,6 +66,76 @@ COMMON = (
         "no plan without reuse below 60 processors with strategy 2",
     ),
 )
+
+
+def draw_curves(
+    figure: Figure, outcome: Outcome, axis: str, variants: Mapping[str, Outcome], usual: float
+) -> None:
+    """Plans and performance with reuse, plans without reuse; below, what other settings do."""
+    extra = 1 if variants else 0
+    figure.set_size_inches(10, 9.5 + 2.8 * extra)
+    figure.set_layout_engine("constrained")
+    grid = figure.add_gridspec(
+        len(STRATEGIES) + extra, 3, height_ratios=[1.0] * len(STRATEGIES) + [1.1] * extra
+    )
+    columns = (
+        ("plans found, with reuse", outcome.found, REUSE),
+        ("relative performance, with reuse", outcome.quality, REUSE),
+        ("plans found, without reuse", outcome.found, NO_REUSE),
+    )
+    for row, (strategy, number) in enumerate(PAPERS_NUMBERS.items()):
+        for column, (title, table, reuse) in enumerate(columns):
+            axes = figure.add_subplot(grid[row, column])
+            _curves(axes, outcome.values, table[:, :, reuse, strategy])
+            if row == 0:
+                axes.set_title(title, fontsize=10)
+            if row == len(STRATEGIES) - 1:
+                axes.set_xlabel(axis, fontsize=9)
+            share = f"{STRATEGIES[strategy]}\n(strategy {number})\nshare of forests"
+            axes.set_ylabel((share, "least cost / cost", "share of forests")[column], fontsize=8)
+            highest = table[:, :, reuse, strategy].mean(axis=1).max()
+            if column == 1:
+                axes.set_ylim(0.0, max(0.05, 1.1 * highest))
+            if not highest:
+                axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center", fontsize=9)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles, labels, loc="outside upper center", ncols=len(HEURISTICS), fontsize=9, frameon=False
+    )
+    if variants:
+        axes = figure.add_subplot(grid[-1, :])
+        _settings(axes, {"as usual": _at(outcome, usual), **variants}, f"{axis}: {usual:g}")
+
+
+def _curves(axes: Axes, values: NDArray[np.float64], table: NDArray[np.float64]) -> None:
+    runs = table.shape[1]
+    means, errors = table.mean(axis=1), table.std(axis=1) / np.sqrt(max(runs, 1))
+    for number, (heuristic, (colour, marker)) in enumerate(zip(HEURISTICS, STYLES, strict=True)):
+        mean, error = means[:, number], errors[:, number]
+        axes.plot(values, mean, label=heuristic, color=colour, marker=marker, markersize=3.5, linewidth=1.2)
+        axes.fill_between(values, mean - error, mean + error, color=colour, alpha=0.15, linewidth=0)
+    axes.set_ylim(-0.04, 1.04)
+    axes.tick_params(labelsize=8)
+    axes.grid(alpha=0.3)
+
+
+def _at(outcome: Outcome, value: float) -> Outcome:
+    chosen = outcome.values == value
+    return Outcome(outcome.values[chosen], outcome.found[chosen], outcome.quality[chosen])
+
+
+def _settings(axes: Axes, parts: Mapping[str, Outcome], title: str) -> None:
+    """What the paper leaves open: plans of the six heuristics, the mean over the strategies."""
+    width = 0.8 / len(HEURISTICS)
+    places = np.arange(len(parts), dtype=np.float64)
+    for number, (heuristic, (colour, _)) in enumerate(zip(HEURISTICS, STYLES, strict=True)):
+        shares = [part.mean(part.found, number).mean() for part in parts.values()]
+        axes.bar(places + (number - 2.5) * width, shares, width, color=colour, label=heuristic)
+    axes.set_xticks(places, list(parts), fontsize=8)
+    axes.set_ylim(0, 1.04)
+    axes.set_ylabel("share of forests,\nmean of 4 strategies", fontsize=8)
+    axes.set_title(f"plans found with reuse under settings that the paper leaves open; {title}", fontsize=10)
+    axes.grid(alpha=0.3, axis="y")
 
 
 @dataclass(frozen=True)
@@ -77,17 +170,15 @@ class Sweep:
     usual_value: int = 0
     calibrations: Sequence[Calibration] = COMMON
 
-    schema = StructType(
-        [
-            StructField("variant", StringType()),
-            StructField("value", DoubleType()),
-            StructField("forest", IntegerType()),
-            StructField("reuse", BooleanType()),
-            StructField("strategy", StringType()),
-            StructField("heuristic", StringType()),
-            StructField("found", BooleanType()),
-            StructField("enrolled_speed", DoubleType()),
-        ]
+    schema = columns(
+        variant=str,
+        value=float,
+        forest=int,
+        reuse=bool,
+        strategy=str,
+        heuristic=str,
+        found=bool,
+        enrolled_speed=float,
     )
 
     @property
@@ -136,7 +227,7 @@ class Sweep:
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """What the paper says of it."""
         outcome = outcome_of(table[table["variant"] == AS_USUAL])
-        return [question.asked(outcome) for question in self.questions]
+        return [question.judged(outcome) for question in self.questions]
 
     def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
         """Plans found and relative performance over what is varied, for every strategy."""
@@ -149,7 +240,6 @@ class Sweep:
             "strategy, the way to choose a new processor. Relative performance: the least speed enrolled by "
             "any heuristic with any strategy over the own one, 0 without a plan; its axes end at the highest "
             f"mean. {runs} random forests for each value, on synthetic processors; bands are one standard "
-            "error wide on either side; a heuristic that is stuck counts as no plan. Without reuse "
-            "Random and "
-            "RandomNoReuse are the same."
+            "error wide on either side; a heuristic that is stuck counts as no plan. Without reuse Random "
+            "and RandomNoReuse are the same."
         )

@@ -1,4 +1,7 @@
-"""X1.3: MIPS over the weight of exploration (paper 001, figure 5)."""
+"""X1.3: MIPS over the weight of exploration (paper 001, figure 5).
+
+How much the tree search tries what it knows little about is set by a factor omega. It is varied.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
-from pyspark.sql.types import BooleanType, DoubleType, IntegerType, StringType, StructField, StructType
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
-from berth.experiments.mips.curves import LABELS, STYLES, curve, standard_error
-from berth.experiments.mips.exploration_claims import exploration_claims, relative_spread
-from berth.experiments.mips.requests import COMMON, FAT_TREE, FORMS, placed, requested
+from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, columns
+from berth.experiments.judging import mean_of, verdict
+from berth.experiments.mips.requests import (
+    COMMON,
+    FAT_TREE,
+    FORMS,
+    LABELS,
+    STYLES,
+    curve,
+    placed,
+    requested,
+    standard_error,
+)
+from berth.experiments.mips.tradeoff import NAMES
 
 DEFAULT = 2.0**0.5
 WEIGHTS = (0.0, 0.5, 1.0, DEFAULT, 2.0, 5.0, 10.0, 15.0, 20.0)
@@ -20,6 +32,9 @@ REQUESTS, REPEATS = 20, 5
 QUICK_REQUESTS, QUICK_REPEATS = 8, 3
 BLOCK = 2
 """Requests of one run."""
+SAME_LEVEL, NEARLY = 5.0, 10.0
+MIDDLE = (1.0, 5.0)
+"""Weights that are neither unduly exploitative nor explorative; the usual one is sqrt(2)."""
 
 
 class Exploration:
@@ -28,17 +43,15 @@ class Exploration:
     name = "X1.3"
     paper = "001 (MIPS), section V-B, figure 5"
     title = "MIPS: weight of exploration"
-    schema = StructType(
-        [
-            StructField("form", StringType()),
-            StructField("exploration", DoubleType()),
-            StructField("request", IntegerType()),
-            StructField("repeat", IntegerType()),
-            StructField("failed", BooleanType()),
-            StructField("traffic", DoubleType()),
-            StructField("containers", DoubleType()),
-            StructField("server_cost", DoubleType()),
-        ]
+    schema = columns(
+        form=str,
+        exploration=float,
+        request=int,
+        repeat=int,
+        failed=bool,
+        traffic=float,
+        containers=float,
+        server_cost=float,
     )
     calibrations = (
         *COMMON[:-1],
@@ -104,6 +117,51 @@ class Exploration:
             "printed': raw costs. "
             f"{int(table['failed'].sum())} of {len(table)} plans failed and are left out."
         )
+
+
+def exploration_claims(table: pd.DataFrame, form: str) -> Iterator[Claim]:
+    """Flat means, and more spread at both ends."""
+    part = table[(table["form"] == form) & ~table["failed"]]
+    means = part.groupby("exploration")[list(NAMES)].mean()
+    ranges = 100.0 * (means.max() - means.min()) / means.mean()
+    weights = f"{len(means)} weights from {means.index.min():g} to {means.index.max():g}"
+    yield Claim(
+        f"Costs stay at the same level for weights of exploration from 0 to 20 (search {form})",
+        "roughly the same level",
+        "highest less lowest mean, of the mean: "
+        + ", ".join(f"{NAMES[name]} {value:.1f} %" for name, value in ranges.items())
+        + f"; {weights}, {len(part) // max(len(means), 1)} plans each",
+        verdict(float(ranges.max()) <= SAME_LEVEL, float(ranges.max()) <= NEARLY),
+        f"Rule: none of the three varies by more than {SAME_LEVEL:g} %; the order: {NEARLY:g} %. As printed, "
+        "the search weighs exploration against raw costs; corrected, against costs from 0 to 1 (E1.9)",
+    )
+    spreads = {name: relative_spread(table, form, name) for name in NAMES}
+    for weight, end in ((means.index.min(), "no"), (means.index.max(), "the most")):
+        gaps = {name: spread[weight] - _middle(spread) for name, spread in spreads.items()}
+        whole = mean_of(sum(gaps.values()) / len(gaps))
+        yield Claim(
+            f"Results vary more among repeats with {end} exploration than with some (search {form})",
+            "-",
+            f"spread at {weight:g} less that from {MIDDLE[0]:g} to {MIDDLE[1]:g}, in points of the mean: "
+            f"{whole.value:+.2f} ± {whole.error:.2f} for all three; "
+            + ", ".join(f"{NAMES[name]} {gap.mean():+.2f}" for name, gap in gaps.items())
+            + f"; {whole.draws} requests",
+            verdict(whole.surely_positive, whole.surely_positive),
+            "Rule: the standard deviation among searches of the same request, in % of their mean, is higher "
+            "beyond chance (two standard errors). Where searches all find the best map, nothing varies",
+        )
+
+
+def relative_spread(table: pd.DataFrame, form: str, name: str) -> pd.DataFrame:
+    """By request and weight: the standard deviation among repeats in percent of their mean."""
+    part = table[(table["form"] == form) & ~table["failed"]]
+    groups = part.groupby(["request", "exploration"])[name]
+    return (100.0 * groups.std() / groups.mean()).unstack().fillna(0.0)
+
+
+def _middle(spread: pd.DataFrame) -> pd.Series:
+    low, high = MIDDLE
+    return spread[[weight for weight in spread if low <= weight <= high]].mean(axis=1)
 
 
 EXPERIMENT = Exploration()

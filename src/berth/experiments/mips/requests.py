@@ -1,11 +1,18 @@
-"""The requests of paper 001's section V-A, each on a cluster of its own, and what a scheme makes of them."""
+"""What X1.1 to X1.3 share: requests on clusters, what schemes make of them, how that is compared."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 import berth
 from berth.experiments.experiment import Calibration
+from berth.experiments.judging import Mean, mean_of, same_effect
 from berth.generators.clusters import FatTree, FatTreeParameters, Jellyfish, JellyfishParameters, request
 from berth.model import Network, Problem
 from berth.model.randomness import generator_for
@@ -36,6 +43,15 @@ COMMON = (
     ),
     Calibration("exploration of MIPS where it is not varied", "sqrt(2)", "nothing"),
 )
+POINTS = 3.0
+"""How many percentage points a reduction may differ from the paper's: its traffic is not published, and
+halving the spread of ours moves reductions by as much."""
+LABELS = {
+    "containers": "containers used U",
+    "traffic": "traffic between containers T, B/s",
+    "server_cost": "traffic x hops between servers W, B/s",
+}
+STYLES = {CORRECTED: ("#1f5fa8", "o"), PRINTED: ("#c8452e", "s")}
 
 
 def requested(topology: str, seed: int, number: int, applications: int = 1, **given: Any) -> Problem:
@@ -59,3 +75,42 @@ def placed(
     failed = plan.status != "feasible" or bool(plan.violations)
     figures = {name: None if failed else plan.metrics[metric] for name, metric in FIGURES.items()}
     return {"failed": failed, **figures}
+
+
+def reduction(lower: ArrayLike, higher: ArrayLike) -> Mean:
+    """By how many percent the mean of one is below that of the other, over the same repeats."""
+    below, above = (np.asarray(values, dtype=np.float64) for values in (lower, higher))
+    ratio = below.mean() / above.mean()
+    error = mean_of((below - ratio * above) / above.mean()).error
+    return Mean(100.0 * (1.0 - ratio), 100.0 * error, len(below))
+
+
+def close_points(ours: float, paper: float) -> bool:
+    """Whether a reduction is within the percentage points of the paper's, and of its size."""
+    return abs(ours - paper) <= POINTS and same_effect(ours, paper)
+
+
+def percent(value: Mean) -> str:
+    """For people."""
+    return f"{value.value:.1f} ± {value.error:.1f} %"
+
+
+def curve(
+    axes: Axes, table: pd.DataFrame, parameter: str, figure: str, spread: Callable[[pd.Series], float]
+) -> None:
+    """Means over a parameter for each form, with bars as long as `spread` says."""
+    for form, part in table[~table["failed"]].groupby("form", sort=False):
+        colour, marker = STYLES[str(form)]
+        groups = part.groupby(parameter)[figure]
+        means, errors = groups.mean(), groups.agg(spread)
+        axes.errorbar(
+            means.index, means, yerr=errors, label=form, color=colour, marker=marker, markersize=4, capsize=2
+        )
+    axes.set_ylabel(LABELS[figure], fontsize=8)
+    axes.tick_params(labelsize=8)
+    axes.grid(alpha=0.3)
+
+
+def standard_error(values: pd.Series) -> float:
+    """Of a mean over repeats."""
+    return float(values.std() / np.sqrt(len(values)))

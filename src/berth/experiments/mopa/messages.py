@@ -1,4 +1,8 @@
-"""X3.2: messages until a new solution is reached (paper 003, figure 3)."""
+"""X3.2: messages until a new solution is reached (paper 003, figure 3).
+
+Streams change their rates, and the placement adapts. Counted are the messages that MOPA and SBON exchange
+until they are at rest again.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,18 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
-from pyspark.sql.types import BooleanType, IntegerType, StringType, StructField, StructType
 
-from berth.experiments.experiment import Claim, Row, Run, Setting
+from berth.experiments.experiment import Claim, Row, Run, Setting, columns
 from berth.experiments.judging import mean_of, verdict, within
-from berth.experiments.mopa.adapting import CALIBRATIONS, CHANGES, adapting_runs, counted
-from berth.experiments.mopa.cumulative import COLOURS, cumulative, finish
+from berth.experiments.mopa.graphs import (
+    CALIBRATIONS,
+    CHANGES,
+    COLOURS,
+    adapting_runs,
+    counted,
+    cumulative,
+    finish,
+)
 from berth.experiments.networks import ABOUT, papers_network
 
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {"MOPA": ("mopa", {"refine": False}), "SBON": ("sbon", {})}
@@ -26,17 +36,7 @@ class Messages:
     name = "X3.2"
     paper = "003, MOPA (Rizou, Dürr, Rothermel 2010), figure 3"
     title = "Messages to adapt to new rates"
-    schema = StructType(
-        [
-            StructField("network", StringType()),
-            StructField("draw", IntegerType()),
-            StructField("graph", IntegerType()),
-            StructField("change", StringType()),
-            StructField("policy", StringType()),
-            StructField("messages", IntegerType()),
-            StructField("failed", BooleanType()),
-        ]
-    )
+    schema = columns(network=str, draw=int, graph=int, change=str, policy=str, messages=int, failed=bool)
     calibrations = CALIBRATIONS
 
     def runs(self, setting: Setting) -> Iterable[Run]:
@@ -67,10 +67,8 @@ class Messages:
         graphs, failed = table.groupby(["draw", "graph"]).ngroups, int(table["failed"].sum())
         return (
             f"Cumulative distribution of the messages until operators rest again, {graphs} graphs of 12 "
-            "operators; "
-            f"{ABOUT[papers_network(setting.data)]}. {failed} of {len(table)} plans failed and are left "
-            "out. The "
-            "axis is linear up to 10 and logarithmic beyond."
+            f"operators; {ABOUT[papers_network(setting.data)]}. {failed} of {len(table)} plans failed and "
+            "are left out. The axis is linear up to 10 and logarithmic beyond."
         )
 
 
@@ -114,9 +112,8 @@ def _claims(table: pd.DataFrame, change: str, where: str) -> Iterable[Claim]:
         f"{100 * share.value:.2f} ± {100 * share.error:.2f} % over {share.draws} draws of nodes; means "
         f"{pairs['MOPA'].mean():.1f} and {pairs['SBON'].mean():.1f}",
         verdict(within(share.value, PAPER_SHARE, 0.1), share.value < 1.0),
-        f"rule: within 10 % of it; the order: below 100 %; {base}. The paper says neither when an "
-        "algorithm is at "
-        "rest nor what a message is, and no reading has its messages and its migrations both (E3.10)",
+        f"rule: within 10 % of it; the order: below 100 %; {base}. The paper says neither when an algorithm "
+        "is at rest nor what a message is, and no reading has its messages and its migrations both (E3.10)",
     )
 
 

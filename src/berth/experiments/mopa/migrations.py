@@ -1,4 +1,8 @@
-"""X3.3: migrations until a new solution is reached (paper 003, figure 4)."""
+"""X3.3: migrations until a new solution is reached (paper 003, figure 4).
+
+The same changes of rates as in X3.2. Counted are the operators that move to another machine, which costs more
+than a message.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,18 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from pyspark.sql.types import BooleanType, IntegerType, StringType, StructField, StructType
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
+from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, columns
 from berth.experiments.judging import mean_of, verdict
-from berth.experiments.mopa.adapting import CALIBRATIONS, CHANGES, adapting_runs, counted
-from berth.experiments.mopa.cumulative import COLOURS, cumulative, finish
+from berth.experiments.mopa.graphs import (
+    CALIBRATIONS,
+    CHANGES,
+    COLOURS,
+    adapting_runs,
+    counted,
+    cumulative,
+    finish,
+)
 from berth.experiments.mopa.messages import paired
 from berth.experiments.networks import ABOUT, papers_network
 
@@ -37,17 +47,7 @@ class Migrations:
     name = "X3.3"
     paper = "003, MOPA (Rizou, Dürr, Rothermel 2010), figure 4"
     title = "Migrations to adapt to new rates"
-    schema = StructType(
-        [
-            StructField("network", StringType()),
-            StructField("draw", IntegerType()),
-            StructField("graph", IntegerType()),
-            StructField("change", StringType()),
-            StructField("policy", StringType()),
-            StructField("migrations", IntegerType()),
-            StructField("failed", BooleanType()),
-        ]
-    )
+    schema = columns(network=str, draw=int, graph=int, change=str, policy=str, migrations=int, failed=bool)
     calibrations = (
         *CALIBRATIONS,
         Calibration(
@@ -87,11 +87,9 @@ class Migrations:
         graphs, failed = table.groupby(["draw", "graph"]).ngroups, int(table["failed"].sum())
         return (
             f"Cumulative distribution of the migrations until operators rest again, {graphs} graphs of 12 "
-            "operators; "
-            f"{ABOUT[papers_network(setting.data)]}. Eager: an operator migrates whenever another node is "
-            "the "
-            f"nearest to its place; lazy: once, at the end. {failed} of {len(table)} plans failed and are "
-            "left out."
+            f"operators; {ABOUT[papers_network(setting.data)]}. Eager: an operator migrates whenever another "
+            f"node is the nearest to its place; lazy: once, at the end. {failed} of {len(table)} plans "
+            "failed and are left out."
         )
 
 

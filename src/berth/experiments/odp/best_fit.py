@@ -1,8 +1,7 @@
 """X0.4: T-Storm's best fit on noisy rates against the least traffic between nodes (paper 000, figure 7).
 
-Xu's scheduler starts with a round robin and then puts executors that exchange much onto one node, by rates
-that were observed for a while and are noisy. Its first round, at 100 s, may miss the optimum of S-ODP_T;
-its second one, at 750 s, may repair that.
+A heuristic sorts operators by their traffic and puts each where it adds the least traffic between machines,
+by rates that it measures. It is compared over time with the placement that is proved best.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
 from berth.experiments.judging import mean_of
 from berth.experiments.odp import rounds, setups, timeline
-from berth.experiments.odp.figures import SAME, share_claim
-from berth.experiments.odp.panels import OPTIMUM, ORANGE, Panel, draw_panels
+from berth.experiments.odp.claims import SAME, share_claim
 from berth.experiments.odp.rounds import SECOND_STEP_S, Step, two_steps
+from berth.experiments.odp.timeline import OPTIMUM, ORANGE, Panel, draw_panels
 from berth.model import Plan, Problem
 from berth.policies import solve
 
@@ -117,8 +116,7 @@ class BestFit:
         )
         return (
             f"Draw {chosen}: {why}. Eight nodes, simulated tuple by tuple. Vertical lines: full: S-ODP's "
-            "second step, "
-            "and T-Storm's first round; dash-dotted: T-Storm's reassignments."
+            "second step, and T-Storm's first round; dash-dotted: T-Storm's reassignments."
         )
 
 

@@ -1,8 +1,7 @@
 """X0.3: MOPA against the least network usage (paper 000, figure 6).
 
-Rizou's MOPA places operators in the same fluctuating latency space as X0.2's springs, an operator every 40
-s. How many reassignments does it need until it rests, how soon is that, and is it at the optimum of S-ODP_N
-then?
+MOPA, a heuristic that keeps little data in flight, improves its placement step by step while the application
+runs. It is compared over time with the placement that is proved best for the same goal.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting
 from berth.experiments.judging import mean_of, order_verdict, verdict
-from berth.experiments.odp import beside, setups, timeline
-from berth.experiments.odp.beside import rows_beside
-from berth.experiments.odp.figures import (
+from berth.experiments.odp import setups, timeline
+from berth.experiments.odp.claims import (
     at_optimum,
     count_claim,
     last_move,
@@ -25,9 +23,9 @@ from berth.experiments.odp.figures import (
     share_claim,
     typical,
 )
-from berth.experiments.odp.panels import BLUE, OPTIMUM, ORANGE, Panel, draw_panels
 from berth.experiments.odp.rounds import SECOND_STEP_S
 from berth.experiments.odp.springs import springs
+from berth.experiments.odp.timeline import BLUE, OPTIMUM, ORANGE, Panel, draw_panels
 from berth.model import Plan, Problem
 from berth.policies import solve
 
@@ -47,7 +45,7 @@ class Converging:
     title = "Rizou's MOPA beside the least network usage, over time"
     schema = timeline.SCHEMA
     calibrations = (
-        *beside.CALIBRATIONS,
+        *timeline.BESIDE_OPTIMUM,
         Calibration(
             "when MOPA moves",
             "only where usage falls, from the plan in force; by coordinates, or probes",
@@ -61,8 +59,10 @@ class Converging:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """All methods on one draw."""
-        ways = {PRINTED: printed, PROBING: probing, SPRINGS: springs}
-        return rows_beside(run, setting, (OPTIMAL, "network_usage"), "network_usage_bytes", ways, DURATION_S)
+        methods = {PRINTED: printed, PROBING: probing, SPRINGS: springs}
+        return timeline.rows_beside_optimum(
+            run, setting, (OPTIMAL, "network_usage"), "network_usage_bytes", methods, DURATION_S
+        )
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Each one for MOPA as printed and with probes."""

@@ -1,4 +1,4 @@
-"""Policies that are asked again and again while the application runs: what is in force from when on."""
+"""Policies that are asked again and again while the application runs and coordinates move."""
 
 from __future__ import annotations
 
@@ -7,18 +7,34 @@ from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from berth.core import space as core
 from berth.evaluation import evaluate
 from berth.experiments.experiment import Calibration
-from berth.experiments.odp.coordinates import LiveCoordinates
 from berth.model import Network, Plan, Problem
 from berth.policies import solve
+from berth.space.vivaldi import VivaldiOptions
 
+FloatArray = NDArray[np.float64]
+
+DIMENSIONS = 2
+SAMPLE_EVERY_S = 10.0
+LEAST_JITTER_MS, MOST_JITTER_MS = 1.0, 3.0
+SCATTER_MS = 1.0
+"""How far nodes lie from the origin at the start: at one point they had no directions."""
 SECOND_STEP_S = 100.0
 """When rates are known: S-ODP's second step, and when the others begin (section 7.2)."""
 TURN_S = 40.0
-
 CALIBRATIONS = (
+    Calibration(
+        "dimensions of the latency space", f"{DIMENSIONS} (with 3: 11 reassignments)", "16 reassignments"
+    ),
+    Calibration(
+        "samples of Vivaldi",
+        f"every {SAMPLE_EVERY_S:.0f} s each node measures one other, drawn; c_c and c_e 0.25",
+        "nothing",
+    ),
     Calibration(
         "rounds of the decentralised schedulers",
         f"from {SECOND_STEP_S:.0f} s on one operator every {TURN_S:.0f} s, in turn, moves with both "
@@ -27,9 +43,58 @@ CALIBRATIONS = (
     ),
     Calibration("first placement of all of them", "S-ODP's first step: all ties, drawn (E0.8)", "nothing"),
 )
-
 Place = Callable[[Problem, Plan], Plan]
-"""Asked for a placement, given the one in force."""
+"""Gives another placement for a problem, given the one in force."""
+
+
+class LiveCoordinates:
+    """The latency space of a running network: it follows samples that scatter around the true delays."""
+
+    def __init__(self, network: Network, random: np.random.Generator) -> None:
+        """At time 0 nothing is known.
+
+        Args:
+            network: the delays between all nodes are the means of what is sampled.
+            random: for the pairs' standard deviations, U[1, 3] ms, for who measures whom, and for samples.
+        """
+        count = len(network.nodes)
+        self._random, self._network = random, network
+        self._mean = np.asarray(network.table.delay_ms)
+        drawn = np.triu(random.uniform(LEAST_JITTER_MS, MOST_JITTER_MS, (count, count)), 1)
+        self._deviation = drawn + drawn.T
+        self._positions = random.normal(0.0, SCATTER_MS, (count, DIMENSIONS))
+        self._errors, self._heights = np.full(count, core.LARGEST_ERROR), np.zeros(count)
+        self._time = 0.0
+
+    def at(self, time_s: float) -> Network:
+        """The network with the coordinates of a time, which must not be before the one given last."""
+        while self._time + SAMPLE_EVERY_S <= time_s:
+            self._time += SAMPLE_EVERY_S
+            self._sample()
+        places = self._positions.tolist()
+        nodes = tuple(
+            replace(node, coordinates=tuple(place))
+            for node, place in zip(self._network.nodes, places, strict=True)
+        )
+        return replace(self._network, nodes=nodes)
+
+    def _sample(self) -> None:
+        """Every node measures one other and moves."""
+        count, options = len(self._mean), VivaldiOptions()
+        rows = np.arange(count)
+        others = (rows + self._random.integers(1, count, count)) % count
+        noise = self._deviation[rows, others] * self._random.standard_normal(count)
+        delays = np.maximum(self._mean[rows, others] + noise, 0.0)
+        core.Neighbourhoods(rows, np.arange(count + 1), others, delays).spring(
+            self._random.permutation(count),
+            self._positions,
+            self._heights,
+            self._errors,
+            with_height=options.height,
+            c_c=options.c_c,
+            c_e=options.c_e,
+            generator=self._random,
+        )
 
 
 @dataclass(frozen=True)
@@ -63,7 +128,7 @@ def in_turns(
     times = np.arange(SECOND_STEP_S, until_s, TURN_S).tolist()
     for time, instances in zip(times, cycle(_free_operators(problem)), strict=False):
         current = steps[-1].plan
-        wanted = place(_with_network(problem, coordinates.at(time)), current)
+        wanted = place(replace(problem, network=coordinates.at(time)), current)
         if not wanted.found:
             continue
         moved = {name: wanted.assignment[name] for name in instances}
@@ -78,10 +143,6 @@ def _free_operators(problem: Problem) -> Sequence[tuple[str, ...]]:
     graph = problem.instances
     free = (number for number, nodes in enumerate(graph.allowed_nodes) if len(nodes) > 1)
     return [tuple(graph.names[k] for k in graph.operators[number].instances) for number in free]
-
-
-def _with_network(problem: Problem, network: Network) -> Problem:
-    return replace(problem, network=network)
 
 
 def changes(steps: Iterable[Step]) -> list[Step]:

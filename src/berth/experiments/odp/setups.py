@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from berth.experiments.draws import named_generator
-from berth.experiments.experiment import Calibration, Run, Setting
+from berth.experiments.experiment import Calibration, Run, Setting, named_generator
 from berth.generators import generate
 from berth.model import Problem
 

@@ -1,8 +1,8 @@
 """X0.2: springs on fluctuating coordinates against the least elastic energy (paper 000, figure 5).
 
-Pietzuch's springs (SBON) place operators in a latency space whose coordinates are measured all the time and
-never rest. Every 40 s an operator may move, while S-ODP_EE moves everything once, at 100 s, to the optimum.
-The simulator runs what both decide, pauses of moving operators included.
+A heuristic from another paper treats streams as springs and lets operators move to where the forces are in
+balance; it works with estimated delays that never come to rest. It is compared over time with the placement
+that is proved best for its own goal, and every move that it makes is counted.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Claim, Row, Run, Setting, Verdict
 from berth.experiments.judging import mean_of
-from berth.experiments.odp import beside, setups, timeline
-from berth.experiments.odp.beside import rows_beside
-from berth.experiments.odp.figures import (
+from berth.experiments.odp import setups, timeline
+from berth.experiments.odp.claims import (
     averages,
     count_claim,
     moves,
@@ -25,8 +24,8 @@ from berth.experiments.odp.figures import (
     share_claim,
     typical,
 )
-from berth.experiments.odp.panels import GREEN, OPTIMUM, ORANGE, Panel, draw_panels
 from berth.experiments.odp.rounds import SECOND_STEP_S
+from berth.experiments.odp.timeline import GREEN, OPTIMUM, ORANGE, Panel, draw_panels
 from berth.model import Plan, Problem
 from berth.policies import solve
 
@@ -42,7 +41,7 @@ class Springs:
     paper = "000, ODP (Cardellini, Grassi, Lo Presti, Nardelli 2016), figure 5"
     title = "Pietzuch's springs beside the least elastic energy, over time"
     schema = timeline.SCHEMA
-    calibrations = beside.CALIBRATIONS
+    calibrations = timeline.BESIDE_OPTIMUM
 
     def runs(self, setting: Setting) -> Iterable[Run]:
         """Draws of delays and of the two pinned nodes."""
@@ -50,8 +49,10 @@ class Springs:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """All methods on one draw."""
-        ways = {SPRINGS: springs, STAYING: staying_springs}
-        return rows_beside(run, setting, (OPTIMAL, "elastic_energy"), "elastic_energy", ways, DURATION_S)
+        methods = {SPRINGS: springs, STAYING: staying_springs}
+        return timeline.rows_beside_optimum(
+            run, setting, (OPTIMAL, "elastic_energy"), "elastic_energy", methods, DURATION_S
+        )
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Of the mean between 800 and 2000 s, and of reassignments."""
@@ -117,9 +118,8 @@ class Springs:
         )
         return (
             f"The draw with the median number of reassignments ({counts[chosen]}; draw {chosen} of "
-            f"{len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Vertical lines: "
-            "full: S-ODP's "
-            "second step; dash-dotted: SBON's reassignments, which stop what moves for 5 s (peaks of "
+            f"{len(counts)}), eight nodes with drawn delays, simulated tuple by tuple. Vertical lines: full: "
+            "S-ODP's second step; dash-dotted: SBON's reassignments, which stop what moves for 5 s (peaks of "
             "latency; its axis is logarithmic). Elastic energy is by the true delays and the rates of each "
             "window."
         )

@@ -1,10 +1,13 @@
-"""All ways to place a forest: six heuristics, four strategies, with and without reuse."""
+"""Six heuristics, four strategies, with and without reuse: run on a forest, and what came out as arrays."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from berth.budget import Budget
@@ -35,6 +38,9 @@ GOOD = (H3, H4, H5)
 NO_REUSE, REUSE = 0, 1
 USUAL: dict[str, Any] = {"replicas": 1}
 """The paper's objects are "randomly distributed over the processors": one copy of each."""
+Shares = NDArray[np.float64]
+"""By run and strategy: means over values of what is varied."""
+SHAPE = (2, len(STRATEGIES), len(HEURISTICS))
 
 
 def forest(seed: int, parameters: ForestParameters) -> Problem:
@@ -44,7 +50,7 @@ def forest(seed: int, parameters: ForestParameters) -> Problem:
 
 
 def costs(problem: Problem, seed: int) -> NDArray[np.float64]:
-    """Speed enrolled by each way, by reuse, strategy and heuristic; infinite where it is stuck."""
+    """Speed enrolled, by reuse, strategy and heuristic; infinite where a heuristic is stuck."""
     case = case_of(Setting(problem))
     empty = core.State(case).snapshot()
     state, budget = core.State(case), Budget()
@@ -59,3 +65,46 @@ def costs(problem: Problem, seed: int) -> NDArray[np.float64]:
                 if ran_through(run, budget) and run.stuck_at < 0:
                     cost[reusing, strategy, column] = case.network.speed[state.hosted > 0].sum()
     return cost
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """By value, run, reuse, strategy and heuristic.
+
+    Attributes:
+        values: of what is varied.
+        found: 1 where there is a plan, 0 where there is none.
+        quality: the least cost of any of them for this forest over the own one; 0 where it found no plan.
+    """
+
+    values: NDArray[np.float64]
+    found: NDArray[np.float64]
+    quality: NDArray[np.float64]
+
+    def mean(
+        self,
+        table: NDArray[np.float64],
+        heuristics: int | Sequence[int],
+        low: float = -np.inf,
+        high: float = np.inf,
+        reuse: int = REUSE,
+    ) -> Shares:
+        """The mean of `found` or `quality` over heuristics and over values from `low` to `high`."""
+        chosen = [heuristics] if isinstance(heuristics, int) else list(heuristics)
+        part = table[(self.values >= low) & (self.values <= high)][:, :, reuse]
+        return np.asarray(part[..., chosen].mean(axis=(0, -1)))
+
+
+def outcome_of(table: pd.DataFrame) -> Outcome:
+    """The outcome of a table of one variant, with every heuristic, strategy and reuse of each forest."""
+    places = {
+        "strategy": pd.Categorical(table["strategy"], STRATEGIES).codes,
+        "heuristic": pd.Categorical(table["heuristic"], list(HEURISTICS)).codes,
+    }
+    ordered = table.assign(**places).sort_values(["value", "forest", "reuse", "strategy", "heuristic"])
+    values = np.unique(ordered["value"].to_numpy(dtype=np.float64))
+    found = ordered["found"].to_numpy(dtype=bool).reshape(len(values), -1, *SHAPE)
+    speed = ordered["enrolled_speed"].to_numpy(dtype=np.float64).reshape(found.shape)
+    least = np.where(found, speed, np.inf).min(axis=(2, 3, 4), keepdims=True)
+    quality = np.divide(least, speed, out=np.zeros(found.shape), where=found)
+    return Outcome(values, found.astype(np.float64), quality)

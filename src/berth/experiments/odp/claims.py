@@ -15,9 +15,8 @@ CLOSE, CLOSE_COUNT = 0.1, 0.2
 OFTEN, SOMETIMES = 0.5, 0.1
 """Shares of draws in which what the paper's single run shows must be seen."""
 RATIO_RULE = (
-    f"rule: mean within {CLOSE:.0%}, and its distance from 1 within a factor of two; the order: above 1 "
-    "by more "
-    "than two standard errors"
+    f"rule: mean within {CLOSE:.0%}, and its distance from 1 within a factor of two; the order: above 1 by "
+    "more than two standard errors"
 )
 SAME = 1.001
 """Ratios up to this are equal but for rounding."""

@@ -146,7 +146,7 @@ class PlaceLimit:
             place_of_node: the number of each node's place.
             room: by place.
             once: equal computations on one node need it once, at the highest rate.
-            by_throughput: what is needed is for one result a second, on a node of speed 1.
+            by_throughput: what is needed is for one result a second.
         """
     @property
     def needed(self) -> NDArray[np.float64]: ...
@@ -361,7 +361,7 @@ class Search:
             limit: of every load; at most that of the case.
             node_price: of every node that hosts anything.
             crossed_price: of a byte per second that crosses the network.
-            busy_price: of a processor's time.
+            busy_price: of a processor that is busy all the time.
             nodes: those that are offered.
             home: where every instance was before; -1: nowhere.
             stay: the price of an instance that has left its home, or is not computed any more.

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from berth.core import sharing as core
 from berth.evaluation import Setting, Situation
-from berth.evaluation.limits import Capacity, NetworkCard, Processor, place_limits
+from berth.evaluation.limits import NetworkCard
 from berth.evaluation.violations import CONSTRAINTS, containers, requirements, unplaced
 from berth.files import problem_from
 from berth.model import Plan, Problem
-from berth.policies.sharing.case import case_of
+from berth.policies.sharing.case import case_of, counted_limits
 from berth.policies.sharing.plan import plan_parts
 from tests.oracle.problems import problems, sharing_problems
 
@@ -36,25 +36,18 @@ def agree(problem: Problem, case: core.Case, state: core.State) -> None:
     assert situation.reuse_mistakes == []
     near = {"rel": 1e-9, "abs": 1e-12}
 
-    def of_nodes(first: int) -> Any:
-        return load[first : first + nodes]
-
-    processors, *others = case.place_limits
-    limits, speed = place_limits(situation.setting), problem.network.speed
-    busy = [limit.used(situation) / speed for limit in limits if isinstance(limit, Processor)]
-    assert of_nodes(processors.first_load) == pytest.approx(busy[0] if busy else 0.0 * speed, **near)
+    for counted, limit in zip(case.place_limits, counted_limits(situation.setting), strict=True):
+        found = load[counted.first_load : counted.first_load + len(limit.room)]
+        assert found == pytest.approx(limit.used(situation), **near)
     cards = NetworkCard(situation.setting).used(situation)
-    assert of_nodes(loads.card) == pytest.approx(cards, **near)
+    assert load[loads.card : loads.card + nodes] == pytest.approx(cards, **near)
     crossed = np.nan_to_num(np.concatenate([situation.flows.rate, situation.downloads.rate])).sum()
     assert load[loads.crossed] == pytest.approx(crossed, **near)
-    wanted = {limit.resource: limit.used(situation) for limit in limits if isinstance(limit, Capacity)}
-    for limit, resource in zip(others, problem.instances.resources, strict=False):
-        assert of_nodes(limit.first_load) == pytest.approx(wanted[resource], **near)
     links, amounts = situation.link_loads
-    found = dict(zip(links.tolist(), amounts.tolist(), strict=True))
+    crossing = dict(zip(links.tolist(), amounts.tolist(), strict=True))
     for number, amount in enumerate(load[loads.link :].tolist()):
         sender, receiver = case.network.link_ends(number)
-        assert amount == pytest.approx(found.get(sender * nodes + receiver, 0.0), **near)
+        assert amount == pytest.approx(crossing.get(sender * nodes + receiver, 0.0), **near)
     node_of = state.node_of
     assert state.hosted.tolist() == np.bincount(node_of[node_of >= 0], minlength=nodes).tolist()
     assert state.unplaced == (situation.computed & (situation.node_of < 0)).sum()

@@ -2,12 +2,15 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import berth
+from berth.evaluation import Occupied
 from berth.files import problem_from
 from berth.model import BadInput, Problem
 from tests.exact.sharing.test_minimise_shared import twins
@@ -78,6 +81,17 @@ def test_prices() -> None:
     assert both.goal == {"enrolled_speed": 2.0, "enrolled_card": 0.1}
     cards = berth.solve(fast_first, "proc-power", alpha=0.0, beta=0.1)
     assert cards.objective == 100.0
+
+
+@pytest.mark.parametrize("policy", METRICS)
+def test_beside_others(policy: str) -> None:
+    """Where others have taken most of a processor, the other one is used; with nothing left, none."""
+    others = Occupied({}, busy=np.array([0.95, 0.5]), operators=np.zeros(2))
+    plan = berth.solve(problem(), policy, occupied=others)
+    assert plan.status == "optimal"
+    assert set(plan.assignment.values()) == {"paris"}
+    full = berth.solve(problem(), policy, occupied=replace(others, busy=np.ones(2)))
+    assert full.status == "infeasible"
 
 
 def test_eq7() -> None:

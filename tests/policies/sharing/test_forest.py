@@ -15,6 +15,7 @@ from berth.model import BadInput, Plan, Problem
 from berth.policies.sharing.goals import GOALS
 from berth.policies.sharing.heuristics import Processors
 from tests.oracle.problems import sharing_problems
+from tests.policies.sharing.occupation import taken
 
 HEURISTICS = ("random-no-reuse", "random", "top-down-bfs", "top-down-dfs", "bottom-up-bfs", "bottom-up-dfs")
 EXACT = {"enrolled_speed": "proc-power", "nodes_used": "proc-nb", "bandwidth_sum": "bw-sum"}
@@ -52,6 +53,25 @@ def test_against_exact(goal: str, seed: int) -> None:
     assert optimum.objective is not None
     assert plan.objective <= 1.03 * optimum.objective + 1e-6
     assert plan.objective >= optimum.objective * (1 - 1e-6)
+    assert plan.bound <= optimum.objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_beside_others(seed: int) -> None:
+    """What is left of the processors is kept: as cheap as the optimum there, and the bound is one there."""
+    problem = small(seed)
+    others = taken(problem, seed)
+    optimum = berth.solve(problem, "proc-power", time_limit=20.0, occupied=others)
+    plan = planned(problem, occupied=others, steps=20_000)
+    assert optimum.status in ("optimal", "infeasible")
+    if optimum.status == "infeasible":
+        assert plan.status == "unknown"
+        return
+    assert plan.status in ("feasible", "optimal"), plan.reason
+    assert berth.evaluate(problem, plan, occupied=others).violations == ()
+    assert plan.objective == pytest.approx(optimum.objective, rel=0.03)
+    assert plan.bound is not None
+    assert optimum.objective is not None
     assert plan.bound <= optimum.objective * (1 + 1e-9)
 
 
@@ -111,20 +131,27 @@ def any_problem(draw: st.DrawFn) -> Problem:
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
-@given(any_problem(), st.sampled_from(GOALS))
-def test_any_problem(problem: Problem, goal: str) -> None:
+@given(any_problem(), st.sampled_from(GOALS), st.booleans())
+def test_any_problem(problem: Problem, goal: str, occupied: bool) -> None:
     """What it calls a plan breaks nothing, costs what the judge says, and no bound is above it."""
+    others = taken(problem, 1) if occupied else None
     if list(goal_mistakes(replace(problem, objective={goal: 1.0}))):
         with pytest.raises(BadInput, match="--policy forest"):
             planned(problem, goal=goal, steps=300)
         return
     told: list[float] = []
-    plan = planned(problem, goal=goal, steps=300, progress=lambda now: told.append(now.objective or 0.0))
+    plan = planned(
+        problem,
+        goal=goal,
+        steps=300,
+        occupied=others,
+        progress=lambda now: told.append(now.objective or 0.0),
+    )
     if plan.status == "unknown":
         assert plan.violations
         return
     assert plan.violations == ()
-    assert berth.evaluate(problem, plan).violations == ()
+    assert berth.evaluate(problem, plan, occupied=others).violations == ()
     if plan.objective is not None:
         assert told[-1] == pytest.approx(plan.objective, rel=1e-9, abs=1e-12)
         assert plan.bound is not None

@@ -2,14 +2,16 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from berth.evaluation import evaluate
+from berth.evaluation import Occupied, evaluate
 from berth.files import problem_from
 from berth.generators import generate
 from berth.model import BadInput, Problem
@@ -17,6 +19,7 @@ from berth.policies.sharing.heuristics import Processors, Relatives
 from berth.policies.solve import solve
 from tests.oracle.plain_heuristics import PlainHeuristic
 from tests.oracle.problems import sharing_problems
+from tests.policies.sharing.occupation import taken
 
 NAMES = ("random-no-reuse", "random", "top-down-bfs", "top-down-dfs", "bottom-up-bfs", "bottom-up-dfs")
 FOLDER = os.environ.get("BERTH_CONFORMANCE")
@@ -166,6 +169,20 @@ def test_retry() -> None:
     assert solve(problem, "top-down-bfs", processors="fastest", retry=True).assignment == {"a/o0": "p2"}
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_others_have_taken(name: str) -> None:
+    """The fastest processor is busy with others: what remains of it counts, and is not exceeded."""
+    nodes: list[dict[str, Any]] = [{"speed": 10}, {"speed": 5}, {"speed": 2}]
+    problem = forest([chain("a", 3)], nodes)
+    others = Occupied({}, busy=np.array([0.98, 0.1, 0.0]), operators=np.zeros(3))
+    plan = solve(problem, name, occupied=others, processors="fastest-remaining")
+    assert plan.status == "feasible", plan.reason
+    assert set(plan.assignment.values()) == {"p1"}
+    full = solve(problem, name, occupied=replace(others, busy=np.ones(3)), processors="fastest-remaining")
+    assert full.reason is not None
+    assert full.reason.endswith("for want of processor, on p0 (0 there)")
+
+
 def test_results_that_cannot_get_there_are_computed_beside_the_father() -> None:
     """bottom-up-bfs takes a/o0 for b/o0; b's own o1 is pinned where the link can't bring it."""
     first, second = chain("a", 3), chain("b", 2)
@@ -191,25 +208,34 @@ def test_random_no_reuse_refuses_reuse() -> None:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(sharing_problems(), st.sampled_from(NAMES), st.sampled_from(get_args(Processors)), st.integers(0, 3))
-def test_plans_break_nothing(document: dict[str, Any], name: str, way: str, seed: int) -> None:
-    """Any problem: a plan that only breaks requirements, or a reason; the same again for the same seed."""
+@given(
+    sharing_problems(),
+    st.sampled_from(NAMES),
+    st.sampled_from(get_args(Processors)),
+    st.integers(0, 3),
+    st.booleans(),
+)
+def test_plans_break_nothing(
+    document: dict[str, Any], name: str, way: str, seed: int, occupied: bool
+) -> None:
+    """Any problem, beside others or not: a plan or a reason; the same again for the same seed."""
     document.pop("objective", None)
     document.pop("objective_bounds", None)
     for application in document["applications"]:
         application.pop("max_response_time_ms", None)
         application.pop("min_availability", None)
     problem = problem_from(document)
-    plan = solve(problem, name, seed=seed, processors=way, retry=seed % 2 == 1)
+    others = taken(problem, seed) if occupied else None
+    plan = solve(problem, name, seed=seed, occupied=others, processors=way, retry=seed % 2 == 1)
     if plan.assignment:
         assert plan.status == "feasible"
-        assert evaluate(problem, plan).violations == ()
+        assert evaluate(problem, plan, occupied=others).violations == ()
         assert plan.objective == plan.metrics["enrolled_speed"]
     else:
         assert plan.status == "unknown"
         assert plan.reason is not None
         assert plan.reason.startswith("stuck at ")
-    again = solve(problem, name, seed=seed, processors=way, retry=seed % 2 == 1)
+    again = solve(problem, name, seed=seed, occupied=others, processors=way, retry=seed % 2 == 1)
     assert (again.assignment, again.reuse, again.downloads) == (plan.assignment, plan.reuse, plan.downloads)
 
 

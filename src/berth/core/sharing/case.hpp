@@ -113,7 +113,7 @@ struct PlaceLimit {
     std::vector<double> room;  // by place
     // Equal computations on one node need it once, at the highest rate; otherwise every instance counts.
     bool once;
-    // What is needed is for one result a second, on a node of speed 1.
+    // What is needed is for one result a second.
     bool by_throughput;
     Index first_load = none;
 };

@@ -12,8 +12,7 @@ void State::uncount_computation(Index computation, Index node) {
             const double amount = held[number];
             if (amount == 0.0) continue;
             held.at(number) = 0.0;
-            const Need& need = problem.need[number];
-            add_load(problem.load_of(need.limit, node), -share(need, node, amount));
+            add_load(problem.load_of(problem.need[number].limit, node), -amount);
         }
     }
 }
@@ -25,28 +24,26 @@ void State::count_computation(Index computation, Index node) {
     for (const Index column : Range(0, width)) {
         const Index limit = problem.need[problem.needs(members[0])[column]].limit;
         if (!problem.place_limits[limit].once) continue;
-        const bool by_throughput = problem.place_limits[limit].by_throughput;
         double highest = 0.0;
         Index holder = none;
         for (const Index instance : members) {
             if (node_of[instance] != node) continue;
             const Index number = problem.needs(instance)[column];
-            const double value =
-                by_throughput ? throughput[problem.instances.operator_of[instance]] : problem.need[number].amount;
-            if (value > highest) {
-                highest = value;
+            const double amount = needed(instance, problem.need[number]);
+            if (amount > highest) {
+                highest = amount;
                 holder = number;
             }
         }
         if (holder == none) continue;
         held.at(holder) = highest;
-        add_load(problem.load_of(limit, node), share(problem.need[holder], node, highest));
+        add_load(problem.load_of(limit, node), highest);
     }
 }
 
-double State::share(const Need& need, Index node, double amount) const {
-    const bool by_throughput = problem.place_limits[need.limit].by_throughput;
-    return by_throughput ? amount * need.amount / problem.network.speed[node] : amount;
+double State::needed(Index instance, const Need& need) const {
+    if (!problem.place_limits[need.limit].by_throughput) return need.amount;
+    return throughput[problem.instances.operator_of[instance]] * need.amount;
 }
 
 // An instance that is where it may not be, alone or beside others, and limits of which every instance takes its part.
@@ -61,7 +58,7 @@ void State::count_rules(Index instance, Index node, int sign) {
     for (const Index number : problem.needs(instance)) {
         const Need& need = problem.need[number];
         if (!problem.place_limits[need.limit].once)
-            add_load(problem.load_of(need.limit, node), sign * need.amount);
+            add_load(problem.load_of(need.limit, node), sign * needed(instance, need));
     }
 }
 

@@ -153,7 +153,7 @@ double Heuristic::worth(Index node) const {
         case ProcessorChoice::biggest_card:
             return case_.network.card[node];
         case ProcessorChoice::fastest_remaining:
-            return case_.network.speed[node] * state_.room(case_.processor(node));
+            return state_.room(case_.processor(node));
         default:
             return state_.room(case_.card(node));
     }

@@ -45,7 +45,7 @@ Energy Search::energy() const {
     for (const Index number : Range(0, case_.loads.count)) energy.excess += aims_.excess(state_.load[number], number);
     energy.cost = aims_.crossed_price * state_.load[case_.loads.crossed].amount;
     for (const Index node : Range(0, case_.network.count())) {
-        energy.cost += aims_.busy_price * state_.load[case_.processor(node)].amount;
+        energy.cost += aims_.busy_price * state_.load[case_.processor(node)].amount / case_.network.speed[node];
         if (state_.hosted[node] > 0) energy.cost += aims_.node_price[node];
     }
     for (const Index instance : Range(0, case_.instances.count()))
@@ -56,7 +56,7 @@ Energy Search::energy() const {
 // By how much the energy has changed since the state was last kept or undone.
 Energy Search::change() const {
     Energy change;
-    const Index first_processor = case_.place_limits[0].first_load;
+    const Index first_processor = case_.processor(0);
     const Index last_processor = first_processor + case_.network.count();
     for (const auto& [number, before] : state_.load.changes()) {
         const Load& now = state_.load[number];
@@ -64,7 +64,8 @@ Energy Search::change() const {
         if (number == case_.loads.crossed)
             change.cost += aims_.crossed_price * (now.amount - before.amount);
         else if (number >= first_processor && number < last_processor)
-            change.cost += aims_.busy_price * (now.amount - before.amount);
+            change.cost +=
+                aims_.busy_price * (now.amount - before.amount) / case_.network.speed[number - first_processor];
     }
     for (const auto& [node, before] : state_.hosted.changes())
         change.cost += aims_.node_price[node] * ((state_.hosted[node] > 0) - (before > 0));

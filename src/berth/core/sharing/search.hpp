@@ -14,7 +14,7 @@ struct Aims {
     std::vector<double> limit;       // of every load; at most that of the case
     std::vector<double> node_price;  // of every node that hosts anything
     double crossed_price;            // of a byte per second that crosses the network
-    double busy_price;               // of a processor's time
+    double busy_price;               // of a processor that is busy all the time
     std::vector<Index> nodes;        // that are offered
     std::vector<Index> home;         // where every instance was before; none: nowhere
     double stay;                     // the price of an instance that has left its home, or is not computed any more

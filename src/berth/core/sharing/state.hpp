@@ -137,7 +137,7 @@ class State {
     // adds now; in between the group may change.
     void uncount_computation(Index computation, Index node);
     void count_computation(Index computation, Index node);
-    double share(const Need& need, Index node, double held) const;
+    double needed(Index instance, const Need& need) const;
     void count_rules(Index instance, Index node, int sign);
     double pair_rate(Index pair) const;
     void uncount_result(Index result, Index from, Index to);

@@ -29,6 +29,8 @@ class PlaceLimit(Limit):
     """What all limits of this kind are called where constraints clash."""
     label: str
     """What forbids a move, in a word or two."""
+    once = True
+    """Whether equal computations on one node need it once, at the highest rate, and not each of them."""
 
     def __init__(self, network: Network, needed: FloatArray, place_of: IndexArray, room: FloatArray) -> None:
         self.network = network
@@ -56,9 +58,12 @@ class PlaceLimit(Limit):
         return self.needed.copy()
 
     def used(self, situation: Situation) -> FloatArray:
-        """By place, what is needed there; equal computations on one node once, at the highest rate."""
-        needed = situation.per_computation(self.needed_in(situation)[situation.running])
-        places = self.place_of[situation.node_of[situation.computations[0]]]
+        """By place, what is needed there."""
+        instances = situation.running
+        needed = self.needed_in(situation)[instances]
+        if self.once:
+            instances, needed = situation.computations[0], situation.per_computation(needed)
+        places = self.place_of[situation.node_of[instances]]
         return np.bincount(places, needed, len(self.room)).astype(np.float64)
 
     def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
@@ -219,7 +224,8 @@ class Processor(_NodeLimit):
 class RuleLimit(PlaceLimit):
     """At most so many instances of some operators in a place: the rule `apart`."""
 
-    kind, unit, family, label, grows = "rule", "instances", "rules", "rule", False
+    kind, unit, family, label = "rule", "instances", "rules", "rule"
+    grows = once = False
 
     def __init__(self, setting: Setting, application: str, rule: Apart) -> None:
         network, graph = setting.problem.network, setting.graph
@@ -233,12 +239,6 @@ class RuleLimit(PlaceLimit):
         self._places = list(places)
         room = np.full(len(places), float(rule.most))
         super().__init__(network, needed, np.array(numbers, dtype=np.intp), room)
-
-    def used(self, situation: Situation) -> FloatArray:
-        """By place, the running instances, every one of them."""
-        running = situation.running
-        places = self.place_of[situation.node_of[running]]
-        return np.bincount(places, self.needed[running], len(self.room)).astype(np.float64)
 
     @property
     def _operators(self) -> str:

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from berth.core import sharing as core
 from berth.evaluation import Setting
-from berth.evaluation.limits import TOLERANCE
-from berth.evaluation.limits.places import place_of as apart_place_of
-from berth.model import Apart, Network, Problem, Together
+from berth.evaluation.limits import TOLERANCE, PlaceLimit, Processor, place_limits
+from berth.model import Network, Problem, Together
 from berth.model.pair_fields import whole
 
 IntArray = NDArray[np.intp]
@@ -135,54 +134,40 @@ def _rules(problem: Problem) -> core.Rules:
     for application in problem.applications:
         for rule in application.rules:
             if isinstance(rule, Together):
-                members = _members(problem, application.name, rule.operators)
+                names = dict.fromkeys(f"{application.name}/{name}" for name in rule.operators)
+                operators = (graph.operators[graph.operator_index[name]] for name in names)
+                members = [instance for item in operators for instance in item.instances]
                 for one in members:
                     companions[one] += [other for other in members if other != one]
     return core.Rules(row=np.array(row, dtype=np.intp), allowed=allowed, companions=companions)
 
 
-def _members(problem: Problem, application: str, operators: tuple[str, ...]) -> list[int]:
-    """The instances of some operators of an application."""
-    graph = problem.instances
-    return [
-        instance
-        for name in dict.fromkeys(operators)
-        for instance in graph.operators[graph.operator_index[f"{application}/{name}"]].instances
-    ]
+def counted_limits(setting: Setting) -> list[PlaceLimit]:
+    """The place limits that the engine counts: processors first, then all others that anybody needs."""
+    others = (limit for limit in place_limits(setting) if not isinstance(limit, Processor))
+    return [Processor(setting), *(limit for limit in others if limit.matters)]
 
 
 def _place_limits(setting: Setting) -> list[core.PlaceLimit]:
-    """Processors first, then resources, then rules."""
-    problem, graph = setting.problem, setting.problem.instances
-    nodes = np.arange(len(problem.network.nodes))
+    processors, *others = counted_limits(setting)
+    graph = setting.problem.instances
+    # Reuse may raise the throughput: what is needed follows it.
     work = graph.work_ms / 1000.0 / graph.operator_values("parallelism")
-    limits = [
+    return [
         core.PlaceLimit(
-            needed=work, place_of_node=nodes, room=setting.processors, once=True, by_throughput=True
-        )
+            needed=work,
+            place_of_node=processors.place_of,
+            room=processors.room,
+            once=processors.once,
+            by_throughput=True,
+        ),
+        *(
+            core.PlaceLimit(
+                needed=limit.needed, place_of_node=limit.place_of, room=limit.room, once=limit.once
+            )
+            for limit in others
+        ),
     ]
-    limits += [
-        core.PlaceLimit(
-            needed=graph.demand(resource), place_of_node=nodes, room=setting.capacity(resource), once=True
-        )
-        for resource in graph.resources
-    ]
-    for application in problem.applications:
-        for rule in application.rules:
-            if isinstance(rule, Apart):
-                needed = np.zeros(len(graph))
-                needed[_members(problem, application.name, rule.operators)] = 1.0
-                places: dict[tuple[str, str], int] = {}
-                numbers = [
-                    places.setdefault(apart_place_of(node, rule.by), len(places))
-                    for node in problem.network.nodes
-                ]
-                limits.append(
-                    core.PlaceLimit(
-                        needed=needed, place_of_node=np.array(numbers), room=np.ones(len(places)), once=False
-                    )
-                )
-    return limits
 
 
 def _numbered(keys: NDArray[np.intp]) -> IntArray:

@@ -154,7 +154,7 @@ def answered(task: Task, search: Search, goal: Goal, trace: dict[str, Any]) -> A
     reason = task.budget.reason if task.budget.over else None
     if search.best is None:
         blocked = search.state.exceeded()
-        want = f", for want of {shortage(task.problem, search.case, blocked)}" if blocked >= 0 else ""
+        want = f", for want of {shortage(task.setting, search.case, blocked)}" if blocked >= 0 else ""
         reason = f"no plan that keeps all constraints was found{want}"
     cheapest = search.best is not None and search.best[1] <= search.lowest * (1.0 + 1e-9)
     return Answer(

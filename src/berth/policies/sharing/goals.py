@@ -45,7 +45,7 @@ class Prices:
             return self._highest_share(state)
         if self.name == "processing_power":
             first = self.case.place_limits[0].first_load
-            return float(state.loads[first : first + len(self.node)].sum())
+            return float((state.loads[first : first + len(self.node)] / self.case.network.speed).sum())
         return float(self.node[state.hosted > 0].sum())
 
     def _highest_share(self, state: core.State) -> float:
@@ -148,10 +148,9 @@ class Needs:
                 least.append(needed)
 
         processors, *others = case.place_limits
-        cover(case.network.speed * np.maximum(processors.room, 0.0), float(self.work.sum()))
+        cover(np.maximum(processors.room, 0.0), float(self.work.sum()))
         for limit in others:
-            if len(limit.room) == len(case.network):
-                cover(np.maximum(limit.room[limit.place_of_node], 0.0), self._least(limit.needed))
+            cover(np.maximum(limit.room[limit.place_of_node], 0.0), self._least(limit.needed))
         for places in np.unique(self.allowed, axis=0):
             cover(places.astype(np.float64), 1.0)
         cover(np.minimum(case.network.card, 1e15), 0.0, self.object_rate)

@@ -105,7 +105,7 @@ class Heuristic(ABC):
             name = problem.instances.operators[run.stuck_at].name
             reason = f"stuck at {name}: no processor is left for it"
             if run.blocked_by >= 0:
-                reason = f"stuck at {name}, for want of {shortage(problem, case, run.blocked_by)}"
+                reason = f"stuck at {name}, for want of {shortage(task.setting, case, run.blocked_by)}"
             return Answer("unknown", goal=GOAL, reason=reason, trace=trace)
         parts = plan_parts(problem, state)
         trace |= {"reused": len(parts.reuse), "skipped": len(parts.skipped)}

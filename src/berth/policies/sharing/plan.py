@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -9,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import sharing as core
-from berth.evaluation.limits import amount
+from berth.evaluation import Setting
+from berth.evaluation.limits import Processor, amount
 from berth.model import Download, Problem
+from berth.policies.sharing.case import counted_limits
 
 
 class Parts(NamedTuple):
@@ -40,29 +43,32 @@ def plan_parts(problem: Problem, state: core.State) -> Parts:
     )
 
 
-def shortage(problem: Problem, case: core.Case, load: int) -> str:
+def shortage(setting: Setting, case: core.Case, load: int) -> str:
     """What a load above its limit is a want of, for people."""
-    loads, network = case.loads, problem.network
+    loads, network = case.loads, setting.problem.network
+    rules = "a node that the rules of its application allow"
     mistakes = {
         loads.misplaced: "a node that may host it",
-        loads.separated: "a node that the rules of its application allow",
+        loads.separated: rules,
         loads.unlinked: "a link to a node that it exchanges results with",
         loads.unfetched: "a link to a holder of an object that it reads",
     }
     if load in mistakes:
         return mistakes[load]
-    there = f"({amount(case.limit[load])} there)"
     if load >= loads.link:
         sender, receiver = (network.nodes[end].name for end in case.network.link_ends(load - loads.link))
         arrow = "<->" if network.duplex == "half" else "->"
-        return f"bandwidth on link {sender} {arrow} {receiver} {there}"
+        return f"bandwidth on link {sender} {arrow} {receiver} ({amount(case.limit[load])} there)"
     if load >= loads.card:
-        part, node = divmod(load - loads.card, len(network.nodes))
-        what = ("network card", "port, sending", "port, receiving")[part]
-        return f"{what}, on {network.nodes[node].name} {there}"
-    number = max(k for k, limit in enumerate(case.place_limits) if limit.first_load <= load)
-    if number > len(problem.instances.resources):
-        return "a node that the rules of its application allow"
-    node = load - case.place_limits[number].first_load
-    what = "processor," if number == 0 else problem.instances.resources[number - 1]
-    return f"{what} on {network.nodes[node].name} {there}"
+        part, place = divmod(load - loads.card, len(network.nodes))
+        what, there = ("network card,", "port, sending,", "port, receiving,")[part], case.limit[load]
+    else:
+        first_loads = [limit.first_load for limit in case.place_limits]
+        number = bisect_right(first_loads, load) - 1
+        limit, place = counted_limits(setting)[number], load - first_loads[number]
+        if not limit.of_nodes:
+            return rules
+        what, there = limit.label, limit.room[place]
+        if isinstance(limit, Processor):
+            what, there = "processor,", setting.processors[place]
+    return f"{what} on {network.nodes[place].name} ({amount(there)} there)"

@@ -300,7 +300,7 @@ def _fits(search: Search, nodes: IntArray, steps: int, hot: float, stay: float) 
 def _cheaper_sets(search: Search) -> list[Exchange]:
     """Sets near the best plan's, or all of few nodes, with the speed and at a lower price; by chance."""
     price = search.prices.node
-    work = search.case.network.speed * search.case.place_limits[0].room
+    work = search.case.place_limits[0].room
     hosts = search.state.hosted > 0
     used = np.flatnonzero(hosts).tolist()
     others = np.setdiff1d(search.nodes, np.flatnonzero(hosts)).tolist()

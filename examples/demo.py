@@ -16,9 +16,8 @@ from pathlib import Path
 from rich.markup import escape
 
 import berth
-from berth.cli.compare import print_comparison
 from berth.cli.output import out, plain_table
-from berth.cli.plan_view import print_objective
+from berth.cli.plan_view import print_comparison, print_objective
 from berth.drawing.picture import draw
 from berth.drawing.terminal import render
 

@@ -8,9 +8,9 @@ import numpy as np
 from rich.markup import escape
 
 import berth
+from berth.cli.options import session_for
 from berth.cli.output import metric_value, out, plain_table
-from berth.cli.spark_options import session_for
-from berth.cli.spark_progress import watching
+from berth.cli.progress import watching
 from berth.model.rates import stream_rates
 from berth.pipeline.ingest import PROBLEM_FILE, IngestOptions, Summary, ingest
 from berth.pipeline.sample import SampleOptions, plan_sample, write_telemetry

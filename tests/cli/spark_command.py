@@ -5,8 +5,8 @@ import time
 
 from berth.cli import entry
 from berth.cli.app import app
-from berth.cli.spark_options import Configuration, Master, session_for
-from berth.cli.spark_progress import watching
+from berth.cli.options import Configuration, Master, session_for
+from berth.cli.progress import watching
 
 
 def slow(seconds: float) -> float:

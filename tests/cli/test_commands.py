@@ -279,6 +279,6 @@ def test_interrupt_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("berth.cli.solve.load", interrupted)
-    monkeypatch.setattr("berth.cli.evaluate.load", interrupted)
+    monkeypatch.setattr("berth.cli.plans.load", interrupted)
     assert berth("solve", TAG) == Done(4, "", "interrupted: no plan\n")
     assert berth("evaluate", TAG, "plan.json") == Done(130, "", "interrupted\n")

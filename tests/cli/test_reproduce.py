@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from berth.cli.reproduce_progress import Board, Line
+from berth.cli.progress import ExperimentBoard, RunsDone
 from berth.experiments import registry
 from berth.experiments.experiment import Setting
 from berth.experiments.framework.job import Count
@@ -134,10 +134,10 @@ class Known:
 
 def test_progress_in_words() -> None:
     whole, begun, new = Known("c", 3, 3), Known("a", 2, 12), Known("b", 0, 3)
-    board = Board(Counted(a=Count(4, 1, 8.0)), [begun, new, whole], cores=2)
-    lines = board.lines()
-    assert lines == [Line("a", 6, 12, 1, 6.0), Line("b", 0, 3, 0, None)]
+    board = ExperimentBoard(Counted(a=Count(4, 1, 8.0)), [begun, new, whole], cores=2)
+    lines = board.experiments()
+    assert lines == [RunsDone("a", 6, 12, 1, 6.0), RunsDone("b", 0, 3, 0, None)]
     assert [line.text() for line in lines] == ["a 6 of 12 runs, 1 failed, 6 s left", "b 0 of 3 runs"]
     assert board.whole(lines).text() == "9 of 18 runs, 1 failed"
     new.seconds_each = 2.0
-    assert board.whole(board.lines()).text() == "9 of 18 runs, 1 failed, 9 s left"
+    assert board.whole(board.experiments()).text() == "9 of 18 runs, 1 failed, 9 s left"

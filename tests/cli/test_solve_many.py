@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from berth.amounts import duration
 from berth.cli.app import app
-from berth.cli.solve_many_progress import Counter
+from berth.cli.progress import SolvedCount
 from berth.model import BadInput
 from berth.spark import SparkSession
 
@@ -112,11 +112,11 @@ def test_progress_line() -> None:
         solved, errors = 0, 0
 
     counts = Counts()
-    counter = Counter(counts, 400)
-    assert counter.line() == "0 of 400 solved · 0 s"
+    counter = SolvedCount(counts, 400)
+    assert list(counter.report()) == ["0 of 400 solved · 0 s"]
     counter._start -= 10
     counts.solved, counts.errors = 100, 2
-    assert counter.line() == "100 of 400 solved · 10.0/s · 30 s left · 2 errors"
+    assert list(counter.report()) == ["100 of 400 solved · 10.0/s · 30 s left · 2 errors"]
     assert [duration(seconds) for seconds in (5, 200, 7500)] == ["5 s", "3 min 20 s", "2 h 5 min"]
 
 

@@ -8,8 +8,8 @@ import time
 import pytest
 from rich.console import Console
 
-from berth.cli import spark_progress
-from berth.cli.spark_progress import Steps, watching
+from berth.cli import progress
+from berth.cli.progress import Steps, watching
 from berth.spark import SparkSession
 from berth.spark.progress import Tasks, tasks_now
 
@@ -17,34 +17,31 @@ from berth.spark.progress import Tasks, tasks_now
 def shown_to(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> io.StringIO:
     text = io.StringIO()
     console = Console(file=text, force_terminal=terminal, width=80)
-    monkeypatch.setattr(spark_progress, "err", console)
+    monkeypatch.setattr(progress, "err", console)
     return text
 
 
 def test_text() -> None:
     """The step, its tasks, the time; a new step forgets the tasks of the one before."""
     steps = Steps("reading probes", lambda: Tasks(37, 1200))
-    assert steps.text().plain == "reading probes · 0 s"
-    done = threading.Event()
-    watcher = threading.Thread(target=steps.watch, args=(done, None))
-    watcher.start()
-    time.sleep(1)
-    done.set()
-    watcher.join()
-    assert steps.text().plain.startswith("reading probes · 37 of 1,200 tasks · ")
+    assert list(steps.report()) == ["reading probes · 0 s"]
+    steps.update()
+    (line,) = steps.report()
+    assert line == "reading probes · 37 of 1,200 tasks · 0 s"
     steps("writing tables")
-    assert re.fullmatch(r"writing tables · \d s", steps.text().plain)
+    (line,) = steps.report()
+    assert re.fullmatch(r"writing tables · \d s", line)
 
 
 @pytest.mark.spark  # it waits for seconds: not for the fast run
 def test_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing from a quick command; a line after the quiet time, and then only now and then."""
-    monkeypatch.setattr(spark_progress, "QUIET_SECONDS", 0.5)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.5)
     text = shown_to(monkeypatch, terminal=False)
-    with spark_progress.waiting("starting"):
+    with progress.waiting("starting"):
         pass
     assert text.getvalue() == ""
-    with spark_progress.waiting("starting"):
+    with progress.waiting("starting"):
         time.sleep(2.5)
     assert re.fullmatch(r"starting · \d s\n", text.getvalue())
 
@@ -53,7 +50,7 @@ def test_a_live_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is drawn, it is wiped out in the end, and its threads end with it."""
     text = shown_to(monkeypatch, terminal=True)
     before = set(threading.enumerate())
-    with spark_progress.waiting("starting"):
+    with progress.waiting("starting"):
         time.sleep(1)
     assert re.search(r"starting · \d s", text.getvalue())
     assert text.getvalue().rpartition("starting")[2].endswith("\x1b[2K")
@@ -72,7 +69,7 @@ def test_tasks_of_a_running_job(spark: SparkSession, monkeypatch: pytest.MonkeyP
             counter = threading.Thread(target=spark.sparkContext.parallelize(range(6), 6).map(nap).count)
             counter.start()
             while counter.is_alive():
-                seen.add(steps.text().plain.rpartition(" · ")[0])
+                seen.add(next(steps.report()).rpartition(" · ")[0])
                 time.sleep(0.05)
 
     elsewhere = threading.Thread(target=job)

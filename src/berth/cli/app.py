@@ -33,15 +33,27 @@ COMMANDS = {
     "serve": "Serve a page and a REST interface for a folder of problems, plans and runs.",
     "cluster": "A cluster of named nodes on this machine: a Spark worker for each node of a problem.",
 }
-"""Every command with its line in `berth --help`: the first line of its docstring, as a test makes sure."""
+"""Every command with its line in `berth --help`: its docstring, as a test makes sure."""
 
-MODULES: dict[str, str] = {}
+_MODULES = {
+    "compare": "solve",
+    "describe": "problems",
+    "diff": "plans",
+    "evaluate": "plans",
+    "generate": "problems",
+    "ingest": "telemetry",
+    "policies": "solve",
+    "sample-telemetry": "telemetry",
+    "schema": "problems",
+    "show": "plans",
+    "solve-many": "solve_many",
+}
 """Where a command is, if not in the module of its name."""
 
 
 def load_command(name: str) -> Any:
     """The command of that name, from the module that has it."""
-    module = import_module(f"berth.cli.{MODULES.get(name, name.replace('-', '_'))}")
+    module = import_module(f"berth.cli.{_MODULES.get(name, name)}")
     alone = typer.Typer(rich_markup_mode="rich")
     module.register(alone)
     return typer.main.get_group(alone).commands[name]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from berth.cli.arguments import AsJson, ProblemFile
+from berth.cli.options import AsJson, ProblemFile
 from berth.cli.output import out as console
 from berth.cli.output import plain_table, print_json
-from berth.cli.spark_progress import waiting
+from berth.cli.progress import waiting
 from berth.files import load
 from berth.model import BadInput
 from berth.model.suggest import did_you_mean

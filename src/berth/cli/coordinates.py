@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from berth.cli.arguments import AsJson, ProblemFile
 from berth.cli.coordinates_on_spark import ProbeCounts, locate_on_spark
+from berth.cli.options import AsJson, Configuration, Master, ProblemFile
 from berth.cli.output import err, number, out, plain_table, print_json
-from berth.cli.spark_options import Configuration, Master
 from berth.files import check_writable, write_text
 from berth.files.document import document_text, read_document
 from berth.files.problem_file import network_from, with_coordinates

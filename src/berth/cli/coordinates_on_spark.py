@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from berth.cli.spark_options import session_for
-from berth.cli.spark_progress import watching
+from berth.cli.options import session_for
+from berth.cli.progress import watching
 from berth.model import Network
 
 if TYPE_CHECKING:

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.text import Text
 
-from berth.cli.arguments import AsJson, PlanFiles, ProblemFile, time_limit_from
+from berth.amounts import counted, milliseconds, percentage
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.output import err, print_json
+from berth.cli.options import AsJson, PlanFiles, ProblemFile, picture_format, time_limit_from
+from berth.cli.output import (
+    err,
+    metric_name,
+    metric_value,
+    number,
+    out,
+    plain_table,
+    print_json,
+    print_violations,
+)
 from berth.connectors import load_any
+from berth.drawing.terminal import bar
+from berth.drawing.views import instance_groups
+from berth.evaluation import METRIC_BY_NAME
+from berth.evaluation.goal import Goal
+from berth.evaluation.limits import amount
 from berth.explanation import DEFAULT_TIME_LIMIT, Depth, Explanation, document
 from berth.explanation import explain as explain_plan
+from berth.explanation.alternatives import Alternative, Explained
+from berth.explanation.growth import Room
+from berth.explanation.what_if import Outcome, WhatIf
 from berth.files import check_writable, load, write_bytes
 from berth.model import BadInput
 
@@ -27,6 +50,12 @@ EPILOG = """Examples:
 Exit codes: 0 the plan breaks no constraint, 2 bad input, 5 it breaks constraints.
 """
 
+MOST_ROWS = 40
+MOST_LIMITS = 8
+MOST_STEPS = 16
+MOST_NAMES = 6
+
+
 Picture = Annotated[
     Path | None,
     typer.Option("--out", help="Draw a picture as well: FILE.png or FILE.svg.", metavar="FILE"),
@@ -37,11 +66,10 @@ Asked = Annotated[
         "--operator", help="Explain only this operator or instance. Can be repeated.", metavar="NAME"
     ),
 ]
-WhatIf = Annotated[
+HowMany = Annotated[
     str, typer.Option(help="How many changes of the network are tried: none, quick or full.", metavar="DEPTH")
 ]
 Seconds = Annotated[float, typer.Option(help="Seconds for trying changes, in all.", metavar="S")]
-FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
 DEPTHS: dict[str, Depth] = {"none": "none", "quick": "quick", "full": "full"}
 
 
@@ -49,7 +77,7 @@ def explain(
     problem: ProblemFile,
     plan: PlanFiles,
     operator: Asked = None,
-    what_if: WhatIf = "quick",
+    what_if: HowMany = "quick",
     time_limit: Seconds = DEFAULT_TIME_LIMIT,
     out_file: Picture = None,
     as_json: AsJson = False,
@@ -58,8 +86,7 @@ def explain(
     if what_if not in DEPTHS:
         raise BadInput([f"--what-if {what_if}: expected none, quick or full"])
     if out_file is not None:
-        if out_file.suffix.lower() not in FORMATS:
-            raise BadInput([f"--out {out_file}: expected a name that ends in .png or .svg"])
+        picture_format("--out", out_file)
         check_writable(out_file)
     seconds = time_limit_from(time_limit)
     loaded = load(problem)
@@ -70,8 +97,6 @@ def explain(
     if as_json:
         print_json(document(found))
     else:
-        from berth.cli.explain_view import print_explanation
-
         print_explanation(found)
     if out_file is not None:
         _draw(found, out_file)
@@ -82,8 +107,253 @@ def _draw(found: Explanation, file: Path) -> None:
     # matplotlib takes its time to load: only who wants a picture pays for it.
     from berth.drawing.explanation_picture import draw_explanation
 
-    write_bytes(file, draw_explanation(found, FORMATS[file.suffix.lower()]))
+    write_bytes(file, draw_explanation(found, picture_format("--out", file)))
     err.print(f"picture written to {file}", markup=False)
+
+
+def print_explanation(explanation: Explanation) -> None:
+    """What is broken and how to mend it, then why, what binds, what is shared, and what would help."""
+    _print_headline(explanation)
+    print_violations(explanation.violations)
+    for part in (_mending, _operators, _limits, _path, _sharing, _growth, _what_if):
+        part(explanation)
+
+
+def _title(text: str) -> None:
+    out.print(f"\n[bold]{text}[/]")
+
+
+def _print_headline(explanation: Explanation) -> None:
+    plan = explanation.situation.plan
+    policy = f" · policy {escape(plan.policy)}" if plan.policy else ""
+    objective = (
+        "can't be computed"
+        if explanation.objective is None
+        else _value(explanation.goal)(explanation.objective)
+    )
+    out.print(
+        f"[bold]{escape(explanation.situation.problem.name)}[/]{policy} · {_goal_name(explanation.goal)} "
+        f"[bold]{objective}[/]"
+    )
+
+
+def _goal_name(goal: Goal | None) -> str:
+    if goal is None:
+        return "objective"
+    return metric_name(METRIC_BY_NAME[goal.single].key) if goal.single else "weighted sum"
+
+
+def _value(goal: Goal | None) -> Callable[[float], str]:
+    """How an objective is written."""
+    if goal is None or goal.single is None:
+        return number
+    key = METRIC_BY_NAME[goal.single].key
+    return lambda value: metric_value(key, value)
+
+
+def _signed(goal: Goal | None, change: float | None) -> str:
+    if change is None:
+        return "?"
+    if change == 0:
+        return "the same"
+    return ("+" if change > 0 else "-") + _value(goal)(abs(change))
+
+
+def _operators(explanation: Explanation) -> None:
+    _title("Why they are where they are")
+    table = plain_table("operator", "on", "best other node", "change", right=(3,))
+    rows = explanation.rows
+    reasons = []
+    for numbers, item in rows[:MOST_ROWS]:
+        names = escape(", ".join(instance_groups(explanation.situation.problem, numbers)))
+        table.add_row(names, escape(item.node or "nowhere"), *_best_cells(explanation, item))
+        reasons += [f"{names}: {escape(line)}" for line in _reasons(explanation.goal, item)]
+    out.print(table)
+    if reasons:
+        out.print("What stands in the way of better nodes, or of any")
+    for line in reasons:
+        out.print(f"  {line}", soft_wrap=True)
+    if len(rows) > MOST_ROWS:
+        out.print(f"[dim]and {counted(len(rows) - MOST_ROWS, 'more row')}; --json has them all[/]")
+    if len(explanation.operators) < explanation.units:
+        left = explanation.units - len(explanation.operators)
+        out.print(f"[dim]{left} of {explanation.units} not explained; --operator NAME asks for one[/]")
+
+
+def _best_cells(explanation: Explanation, item: Explained) -> tuple[str, RenderableType]:
+    if item.fixed:
+        return "[dim]may run nowhere else[/]", ""
+    if item.best is None:
+        return "none" if item.searched else "none found", ""
+    style = "green" if item.best.better or item.best.mends else ""
+    mends = f", mends {len(item.best.mends)}" if item.best.mends else ""
+    text = _signed(explanation.goal, item.best.change)
+    if explanation.objective is None and item.best.objective is not None:
+        text = f"then {_value(explanation.goal)(item.best.objective)}"
+    return escape(item.best.node), Text(text + mends, style)
+
+
+def _reasons(goal: Goal | None, item: Explained) -> list[str]:
+    """What forbids the best of the better nodes, or else all others."""
+    if item.forbidden:
+        return [_would(goal, item.forbidden[0])]
+    if item.best is not None or item.fixed:
+        return []
+    counts = ", ".join(f"{name} ({counted(count, 'node')})" for name, count in item.obstacles.items())
+    return [
+        *([counts] if counts else []),
+        *(f"{other.node}: {other.breaks[0]}" for other in item.refused[:1]),
+    ]
+
+
+def _would(goal: Goal | None, other: Alternative) -> str:
+    more = f" (and {len(other.breaks) - 1} more)" if len(other.breaks) > 1 else ""
+    verb = "add" if goal is not None and goal.maximise else "save"
+    gain = _value(goal)(abs(other.change or 0.0))
+    return f"{other.node} would {verb} {gain}, but {other.breaks[0]}{more}"
+
+
+def _limits(explanation: Explanation) -> None:
+    _title("What binds")
+    if not explanation.limits:
+        out.print("nothing that has a limit is in use")
+        return
+    table = plain_table("limit", "", "used", "of", "left", right=(2, 3, 4))
+    for use in explanation.limits[:MOST_LIMITS]:
+        style = "red" if use.exceeded else "yellow" if use.share > 0.999 else ""
+        share = percentage(use.share) if math.isfinite(use.share) else "all"
+        table.add_row(
+            escape(f"{use.kind} {use.name}"),
+            Text(f"{bar(use.share)} {share}", style),
+            amount(use.needed),
+            f"{amount(use.limit)} {escape(use.unit)}",
+            Text(amount(use.slack), style),
+        )
+    out.print(table)
+    if len(explanation.limits) > MOST_LIMITS:
+        out.print(f"[dim]and {counted(len(explanation.limits) - MOST_LIMITS, 'more limit')}[/]")
+
+
+def _path(explanation: Explanation) -> None:
+    path = explanation.path
+    if not path.steps:
+        return
+    _title(f"Slowest path: {milliseconds(path.total_ms)}")
+    shares = percentage(path.share(path.work_ms)), percentage(path.share(path.delay_ms))
+    out.print(
+        f"work {milliseconds(path.work_ms)} ({shares[0]}), delay {milliseconds(path.delay_ms)} ({shares[1]})"
+    )
+    table = plain_table("instance", "on", "work", "delay to the next", right=(2, 3))
+    for step in path.steps[:MOST_STEPS]:
+        delay = milliseconds(step.delay_ms) if step.delay_ms else ""
+        table.add_row(escape(step.instance), escape(step.node), milliseconds(step.work_ms), delay)
+    out.print(table)
+    if len(path.steps) > MOST_STEPS:
+        out.print(f"[dim]and {counted(len(path.steps) - MOST_STEPS, 'more step')}[/]")
+
+
+def _sharing(explanation: Explanation) -> None:
+    sharing = explanation.sharing
+    if sharing is None:
+        return
+    _title("What is shared")
+    for use in sharing.reused[:MOST_ROWS]:
+        gain = "" if use.busy is None else f", which saves {number(use.busy)} busy processors"
+        where = f" on {', '.join(use.nodes)}" if use.nodes else ""
+        out.print(escape(f"{use.taker} takes the result of {use.provider}{where}{gain}"), soft_wrap=True)
+    for once in sharing.once[:MOST_ROWS]:
+        names = ", ".join(once.instances[:MOST_NAMES])
+        more = f" and {len(once.instances) - MOST_NAMES} more" if len(once.instances) > MOST_NAMES else ""
+        out.print(escape(f"{names}{more} are equal and count once on {once.node}"), soft_wrap=True)
+    if sharing.skipped:
+        names = ", ".join(sharing.skipped[:MOST_NAMES])
+        more = f" and {len(sharing.skipped) - MOST_NAMES} more" if len(sharing.skipped) > MOST_NAMES else ""
+        out.print(escape(f"not needed any more: {names}{more}"), soft_wrap=True)
+    table = plain_table("computed for itself at these places", "shared", "alone", "saved", right=(1, 2, 3))
+    for key, saved in sharing.saved.items():
+        alone = sharing.alone.metrics[key]
+        table.add_row(
+            metric_name(key), *(metric_value(key, value) for value in (alone - saved, alone, saved))
+        )
+    out.print(table)
+    if sharing.alone.violations:
+        broken = counted(len(sharing.alone.violations), "constraint")
+        out.print(escape(f"alone, it would break {broken}: {sharing.alone.violations[0]}"), soft_wrap=True)
+
+
+def _growth(explanation: Explanation) -> None:
+    if not explanation.growth:
+        return
+    _title("What limits the next application")
+    table = plain_table("application", "more copies", "what one more exceeds", "each adds", right=(1, 3))
+    for item in explanation.growth[:MOST_ROWS]:
+        rooms = (
+            [("", item.shared)]
+            if item.alone is None
+            else [(" (sharing)", item.shared), (" (alone)", item.alone)]
+        )
+        for note, room in rooms:
+            table.add_row(escape(room.application + note), *_room_cells(room))
+    out.print(table)
+
+
+def _room_cells(room: Room) -> tuple[str, str, str]:
+    if room.limit is None or room.copies is None:
+        return "any number", "nothing that has a limit", ""
+    use = room.limit
+    return str(room.copies), escape(f"{use.kind} {use.name}"), escape(f"{amount(room.added)} {use.unit}")
+
+
+def _mending(explanation: Explanation) -> None:
+    mending = explanation.mending
+    if mending is None:
+        return
+    _title("What to move to mend it")
+    for move in mending.moves:
+        more = f" (+{len(move.instances) - 1})" if len(move.instances) > 1 else ""
+        source = f" from {move.source}" if move.source else ""
+        mended = (
+            f", which mends {counted(len(move.mends), 'violation')}" if move.mends else ", which eases it"
+        )
+        out.print(escape(f"{move.instances[0]}{more}{source} to {move.target}{mended}"), soft_wrap=True)
+    if not mending.left:
+        out.print("[green]then nothing is broken[/]")
+        return
+    what = "then this is left" if mending.moves else "no single move leaves less broken"
+    out.print(f"[red]{what}[/]; what would help is below, or solve it again")
+    for line in mending.left if mending.moves else ():
+        out.print(f"  [red]x[/] {escape(line)}", soft_wrap=True)
+
+
+def _what_if(explanation: Explanation) -> None:
+    found = explanation.what_if
+    if found is None:
+        return
+    _title(f"What would help (solved again by {found.policy})")
+    table = plain_table("change", _goal_name(explanation.goal), "", "gain", right=(1, 3))
+    table.add_row("nothing", *_outcome_cells(explanation.goal, found.unchanged), "")
+    order = sorted(found.changes, key=lambda item: -math.inf if item.gain is None else -item.gain)
+    for item in order:
+        table.add_row(
+            escape(item.words), *_outcome_cells(explanation.goal, item.outcome), _gain(explanation, item)
+        )
+    out.print(table)
+
+
+def _outcome_cells(goal: Goal | None, outcome: Outcome) -> tuple[str, str]:
+    if outcome.objective is None:
+        reason = "no plan exists" if outcome.proved else outcome.reason or "nothing found"
+        return "-", escape(reason)
+    return _value(goal)(outcome.objective), "best, proved" if outcome.proved else "found"
+
+
+def _gain(explanation: Explanation, item: WhatIf) -> Text:
+    if item.gain is None:
+        return Text("a plan" if item.outcome.objective is not None else "")
+    if item.gain == 0:
+        return Text("none")
+    text = _value(explanation.goal)(abs(item.gain))
+    return Text(text, "green") if item.gain > 0 else Text(f"-{text}")
 
 
 def register(app: typer.Typer) -> None:

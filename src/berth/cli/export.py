@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from berth.cli.arguments import PlanFiles, ProblemFile
 from berth.cli.exit_codes import BROKEN
+from berth.cli.options import PlanFiles, ProblemFile
 from berth.cli.output import err
 from berth.connectors import JobOptions, Request, System, exported, load_any, write_all
 from berth.connectors.nomad import DATACENTERS, HERON_IMAGE, NODE_NAME, WITH_IMAGES

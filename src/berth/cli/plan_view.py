@@ -1,14 +1,20 @@
-"""A plan as people read it: what it is worth, where everything runs, what it breaks."""
+"""Plans as people read them: one, several side by side, a sequence of requests, and what changed."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from typing import Any
 
 from rich.markup import escape
 
 from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_violations
-from berth.evaluation import METRIC_BY_NAME
+from berth.evaluation import METRIC_BY_NAME, METRICS, Situation
+from berth.evaluation.change import Change
+from berth.evaluation.limits import Use, amount, bottleneck, exceeded
 from berth.model import Plan, Problem
+from berth.policies.arrivals import ARRIVES
+from berth.policies.standing import Standing
 
 MOST_ROWS = 40
 _COLOURS = {
@@ -17,6 +23,7 @@ _COLOURS = {
     "infeasible": "bold red",
     "unknown": "bold red",
 }
+_FIGURES = {"communication_cost": "cost", "containers_used": "containers"}
 
 
 def print_plan(problem: Problem, plan: Plan) -> None:
@@ -110,3 +117,140 @@ def print_price(plan: Plan) -> None:
     out.print(f"\nprice of two stages [bold]{ratio}[/] · communication cost {values} at once, {proof}")
     if "no_ratio" in price:
         out.print(f"  {escape(price['no_ratio'])}", soft_wrap=True)
+
+
+def print_bottleneck(situation: Situation) -> None:
+    """A line for the bottleneck, and one for each limit that is exceeded."""
+    fullest = bottleneck(situation)
+    if fullest is None:
+        out.print("\nbottleneck: none, nothing that has a limit is in use")
+    else:
+        out.print(f"\nbottleneck: {escape(_use_line(fullest))}", soft_wrap=True)
+    for use in exceeded(situation):
+        if use != fullest:
+            out.print(f"exceeded: {escape(_use_line(use))}", soft_wrap=True)
+
+
+def _use_line(use: Use) -> str:
+    share = f"{amount(100 * use.share)} %" if math.isfinite(use.share) else "more than there is"
+    over = f", {amount(-use.slack)} {use.unit} too much" if use.exceeded else ""
+    return f"{use.kind} {use.name}: {share} used{over}; {use.advice}"
+
+
+def print_comparison(names: list[str], plans: list[Plan]) -> None:
+    """A column for each plan, a row for each metric, the best of a row marked."""
+    table = plain_table("", *names, right=tuple(range(1, len(names) + 1)))
+    table.add_row("status", *[plan.status for plan in plans])
+    table.add_row("objective", *["-" if plan.objective is None else number(plan.objective) for plan in plans])
+    table.add_row("seconds", *[f"{plan.seconds:.2f}" for plan in plans])
+    table.add_row(
+        "breaks", *[str(len(plan.violations)) if plan.found else "-" for plan in plans], end_section=True
+    )
+    if any("acceptance_ratio" in plan.trace for plan in plans):
+        table.add_row("accepted", *map(accepted, plans), end_section=True)
+    for metric in METRICS:
+        values = [plan.metrics.get(metric.key) for plan in plans]
+        known = [value for value in values if value is not None]
+        if not known:
+            continue
+        best = max(known) if metric.maximise else min(known)
+        cells = [
+            f"[bold green]{metric_value(metric.key, value)} *[/]"
+            if value is not None and abs(value - best) <= 1e-9 * abs(best) and len(set(known)) > 1
+            else f"{metric_value(metric.key, value)}  "
+            for value in values
+        ]
+        table.add_row(metric_name(metric.key), *cells)
+    out.print(table)
+    for name, plan in zip(names, plans, strict=True):
+        for line in plan.violations or ([plan.reason] if plan.reason and not plan.found else []):
+            out.print(f"[red]{escape(name)}[/]: {escape(str(line))}", soft_wrap=True)
+
+
+def accepted(plan: Plan) -> str:
+    """How many of the requests were accepted."""
+    rows = [row["accepted"] for row in plan.trace.get("requests", ()) if row["event"] == ARRIVES]
+    return f"{sum(rows)} of {len(rows)}"
+
+
+def print_sequence(problem: Problem, plan: Plan) -> None:
+    """The events, then what is there at the end."""
+    colour = "bold red" if plan.violations else "bold green"
+    out.print(
+        f"[bold]{escape(plan.problem)}[/] · policy {escape(plan.policy)} · one after another · "
+        f"[{colour}]{accepted(plan)} accepted[/] in {plan.seconds:.2f} s\n"
+    )
+    print_events(plan)
+    there = Standing.of(problem, plan).part
+    if plan.found:
+        if plan.objective is not None:
+            out.print()
+        print_objective(plan)
+        print_placement(there, plan)
+        print_metrics(plan)
+    elif not plan.violations:
+        out.print("\nnothing is left on the nodes")
+    print_violations(plan.violations)
+
+
+def print_events(plan: Plan) -> None:
+    """A row for each event: what became of it, what it costs, and how full the nodes are then."""
+    rows = plan.trace["requests"]
+    figures = [key for key in _FIGURES if any(key in row.get("metrics", {}) for row in rows)]
+    resources = list(rows[0]["in_use"]) if rows else []
+    titles = ["", "application", "", "seconds", *(_FIGURES[key] for key in figures)]
+    columns = [*titles, *(f"{name} used" for name in resources)]
+    table = plain_table(*columns, right=(0, *range(3, len(columns))))
+    for position, row in enumerate(rows[:MOST_ROWS]):
+        metrics = row.get("metrics", {})
+        table.add_row(
+            str(position + 1),
+            escape(row["application"]),
+            _outcome(row),
+            f"{row['seconds']:.2f}",
+            *(metric_value(key, metrics.get(key)) for key in figures),
+            *(f"{number(round(100 * row['in_use'][name], 1))} %" for name in resources),
+        )
+    out.print(table)
+    if len(rows) > MOST_ROWS:
+        out.print(f"[dim]{len(rows) - MOST_ROWS} more; --json or --out has them all[/]")
+
+
+def _outcome(row: dict[str, Any]) -> str:
+    if row["event"] == ARRIVES:
+        return "placed" if row["accepted"] else "[red]refused[/]"
+    return "left" if row["accepted"] else "[red]not gone[/]"
+
+
+def print_change(change: Change) -> None:
+    """Moves first, then metrics."""
+    if not (change.moved or change.added or change.removed):
+        out.print("nothing moved")
+    else:
+        table = plain_table("instance", "before", "after")
+        for instance, (old, new) in change.moved.items():
+            table.add_row(escape(instance), escape(old), f"[bold]{escape(new)}[/]")
+        for instance, node in change.added.items():
+            table.add_row(escape(instance), "-", f"[green]{escape(node)}[/]")
+        for instance, node in change.removed.items():
+            table.add_row(escape(instance), f"[red]{escape(node)}[/]", "-")
+        out.print(table)
+        counts = f"{len(change.moved)} moved, {len(change.added)} new, {len(change.removed)} gone"
+        out.print(f"{counts}, {change.kept} where they were")
+    if change.metrics:
+        out.print()
+        table = plain_table("metric", "before", "after", "change", right=(1, 2, 3))
+        for key, (first, last) in change.metrics.items():
+            cells = metric_value(key, first), metric_value(key, last)
+            table.add_row(metric_name(key), *cells, _step(first, last))
+        out.print(table)
+    for line in change.healed:
+        out.print(f"[green]no longer:[/] {escape(line)}", soft_wrap=True)
+    for line in change.broken:
+        out.print(f"[red]now:[/] {escape(line)}", soft_wrap=True)
+
+
+def _step(before: float | None, after: float | None) -> str:
+    if before is None or after is None or before == after:
+        return ""
+    return f"{'+' if after > before else '-'}{number(abs(after - before))}"

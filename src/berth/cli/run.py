@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from berth.cli.arguments import AsJson
-from berth.cli.describe import AppFiles
 from berth.cli.exit_codes import FAILED, MISPLACED
+from berth.cli.options import AppFiles, AsJson, Configuration, leaving_on_signals, spark_settings_from
 from berth.cli.output import err, out, print_json
+from berth.cli.progress import waiting
 from berth.cli.running import (
     ClusterUrl,
     EmulateNetwork,
@@ -26,8 +26,6 @@ from berth.cli.running import (
     cluster_access,
     stopping_on_signals,
 )
-from berth.cli.spark_options import Configuration, leaving_on_signals, spark_settings_from
-from berth.cli.spark_progress import waiting
 
 if TYPE_CHECKING:
     from berth.runtime.run import Run

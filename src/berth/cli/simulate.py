@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from berth.cli.arguments import AsJson, PlanFiles, ProblemFile, settings_from
 from berth.cli.exit_codes import BROKEN, KEPT
+from berth.cli.options import AsJson, PlanFiles, ProblemFile, settings_from
 from berth.cli.output import err, out, print_json, print_violations
 from berth.connectors import load_any
 from berth.evaluation import Setting, Situation

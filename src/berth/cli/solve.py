@@ -1,14 +1,19 @@
-"""`berth solve`."""
+"""`berth solve`, `berth compare` and `berth policies`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from berth.budget import Budget
-from berth.cli.arguments import (
+from berth.cli.exit_codes import BROKEN, INFEASIBLE, KEPT, NOT_FOUND, exit_code
+from berth.cli.options import (
     AsJson,
     Objectives,
     Previous,
@@ -19,14 +24,20 @@ from berth.cli.arguments import (
     time_limit_from,
     with_objective,
 )
-from berth.cli.exit_codes import KEPT
-from berth.cli.output import err, print_json
-from berth.cli.progress import showing
-from berth.cli.sequential import Events, Sequential, way_to_solve
+from berth.cli.output import err, out, print_json
+from berth.cli.plan_view import print_comparison, print_plan, print_sequence
+from berth.cli.progress import solving
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
+from berth.model import BadInput, Plan, Problem
+from berth.policies import find_policy, policy_names
+from berth.policies import solve as solve_at_once
+from berth.policies.listing import policy_documents
+from berth.policies.parameters import described
+from berth.policies.sequence import solve_in_turn
 from berth.policies.solve import DEFAULT_TIME_LIMIT
+from berth.policies.variants import variants_for
 
-EPILOG = """Examples:
+SOLVE_EXAMPLES = """Examples:
 
   berth solve examples/tag-and-count.yaml
 
@@ -41,6 +52,49 @@ EPILOG = """Examples:
 Exit codes: 0 a plan that breaks no constraint, 2 bad input, 3 proved infeasible, 4 no plan found,
 5 a plan that breaks constraints, or has no place for a request.
 """
+
+COMPARE_EXAMPLES = """Examples:
+
+  berth compare problem.yaml --policy odp --policy round-robin
+
+  berth compare problem.yaml --json
+
+  berth compare cluster.yaml --sequential --policy mips --policy ffd --set alpha=1
+
+Each policy has the whole time limit. Exit codes: 0 if any plan breaks no constraint, else the best of
+the policies' own.
+"""
+
+POLICIES_EXAMPLES = """Examples:
+
+  berth policies
+
+  berth policies --json
+"""
+
+
+Sequential = Annotated[
+    bool,
+    typer.Option(
+        "--sequential", help="The applications arrive one after another: what is placed stays where it is."
+    ),
+]
+Events = Annotated[
+    str | None,
+    typer.Option(
+        help="With --sequential: who arrives, in this order; -NAME leaves. Default: all, as in the file.",
+        metavar="NAME,-NAME,...",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class _Mode:
+    """How to solve, to show the plan and to find the exit code: all at once, or one after another."""
+
+    solve: Callable[..., Plan]
+    show: Callable[[Problem, Plan], None]
+    exit_code: Callable[[Plan], int]
 
 
 def solve(
@@ -74,10 +128,10 @@ def solve(
         check_writable(out)
     before = None if previous is None else load_plan(previous)
     budget = Budget(time_limit_from(time_limit))
-    solve_it, view, code = way_to_solve(sequential, events, leave)
+    mode = _mode(sequential, events, leave)
     parameters: dict[str, Any] = dict(settings_from(settings))
-    with showing(budget) as progress:
-        plan = solve_it(
+    with solving(budget) as progress:
+        plan = mode.solve(
             loaded,
             policy,
             seed=seed,
@@ -86,18 +140,103 @@ def solve(
             progress=progress,
             **parameters,
         )
-    written = plan.found or code(plan) == KEPT
+    code = mode.exit_code(plan)
+    written = plan.found or code == KEPT
     if out is not None and written:
         save_plan(plan, out)
     if as_json:
         print_json(plan_document(plan))
     else:
-        view(loaded, plan)
+        mode.show(loaded, plan)
     if out is not None:
         err.print(f"plan written to {out}" if written else f"no plan: nothing written to {out}", markup=False)
-    raise typer.Exit(code(plan))
+    raise typer.Exit(code)
+
+
+def compare(
+    problem: ProblemFile,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="A policy to compare; can be repeated. None: all of them.", metavar="NAME"),
+    ] = None,
+    time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
+    seed: Seed = 0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A parameter, for the policies that have it. Can be repeated.", metavar="KEY=VALUE"
+        ),
+    ] = None,
+    objective: Objectives = None,
+    previous: Previous = None,
+    sequential: Sequential = False,
+    events: Events = None,
+    as_json: AsJson = False,
+) -> None:
+    """Solve a problem by several policies and put their plans side by side."""
+    loaded = with_objective(load(problem), objective)
+    before = None if previous is None else load_plan(previous)
+    choices = {key: [value] for key, value in settings_from(settings).items()}
+    variants = variants_for(policy or policy_names(), choices, [seed])
+    plans = []
+    mode = _mode(sequential, events, None)
+    for variant in variants:
+        budget = Budget(time_limit_from(time_limit))
+        with solving(budget) as progress:
+            plans.append(
+                mode.solve(
+                    loaded,
+                    variant.policy,
+                    seed=seed,
+                    previous=before,
+                    budget=budget,
+                    progress=progress,
+                    **variant.parameters,
+                )
+            )
+    if as_json:
+        print_json([plan_document(plan) for plan in plans])
+    else:
+        print_comparison([variant.policy for variant in variants], plans)
+    codes = [mode.exit_code(plan) for plan in plans]
+    raise typer.Exit(next(code for code in (KEPT, BROKEN, INFEASIBLE, NOT_FOUND) if code in codes))
+
+
+def _mode(sequential: bool, events: str | None, leave: list[str] | None) -> _Mode:
+    if sequential:
+        given = None if events is None else [item.strip() for item in events.split(",")] if events else []
+        turn: Callable[..., Plan] = partial(solve_in_turn, events=given, leave=tuple(leave or ()))
+        return _Mode(turn, print_sequence, _sequence_exit_code)
+    options: dict[str, Any] = {"--events": events, "--leave": leave or None}
+    mistakes = [f"{name}: only with --sequential" for name, value in options.items() if value is not None]
+    if mistakes:
+        raise BadInput(mistakes)
+    return _Mode(solve_at_once, print_plan, exit_code)
+
+
+def _sequence_exit_code(plan: Plan) -> int:
+    """As of any plan; but that all have left, as they were told, is no failure."""
+    return KEPT if plan.status == "feasible" else exit_code(plan)
+
+
+def policies(as_json: AsJson = False) -> None:
+    """List every policy: what it optimises, which constraints it holds, and its parameters."""
+    if as_json:
+        print_json(policy_documents())
+        return
+    for policy in map(find_policy, policy_names()):
+        about = policy.about
+        out.print(f"[bold]{escape(about.name)}[/]")
+        for label, text in (("paper", about.paper), ("optimises", about.optimises), ("holds", about.holds)):
+            out.print(f"  {label:10} {escape(text)}", soft_wrap=True)
+        for item in described(policy.parameters):
+            line = f"  --set {item['name']}={item['default']}"
+            out.print(f"{escape(line):40} [dim]{escape(item['help'])}[/]", soft_wrap=True)
+        out.print()
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(solve)
+    """Add the commands."""
+    app.command(epilog=SOLVE_EXAMPLES)(solve)
+    app.command(epilog=COMPARE_EXAMPLES)(compare)
+    app.command(epilog=POLICIES_EXAMPLES)(policies)

@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from berth.cli.arguments import (
+from berth.cli.exit_codes import FAILED, INFEASIBLE, MISPLACED, NOT_FOUND
+from berth.cli.options import (
+    AppFile,
+    Configuration,
     Objectives,
     Seed,
     TimeLimit,
+    leaving_on_signals,
     settings_from,
+    spark_settings_from,
     time_limit_from,
     with_objective,
 )
-from berth.cli.describe import AppFile
-from berth.cli.exit_codes import FAILED, INFEASIBLE, MISPLACED, NOT_FOUND
 from berth.cli.output import err, out
+from berth.cli.progress import waiting
 from berth.cli.running import (
     ClusterUrl,
     EmulateNetwork,
@@ -35,8 +39,6 @@ from berth.cli.running import (
     cluster_access,
     stopping_on_signals,
 )
-from berth.cli.spark_options import Configuration, leaving_on_signals, spark_settings_from
-from berth.cli.spark_progress import waiting
 
 if TYPE_CHECKING:
     from berth.model import Plan, Problem

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from berth.cli.diff import print_change
 from berth.cli.output import err, out, plain_table
+from berth.cli.plan_view import print_change
 from berth.evaluation.change import change_between
 from berth.files.run_folder import asking
 

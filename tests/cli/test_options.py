@@ -2,7 +2,7 @@
 
 import pytest
 
-from berth.cli.spark_options import spark_settings_from
+from berth.cli.options import spark_settings_from
 from berth.model import BadInput
 
 

@@ -1,18 +1,20 @@
-"""`berth generate`."""
+"""`berth generate`, `berth describe` and `berth schema`: where problem files come from."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 from rich.markup import escape
 
-from berth.cli.arguments import settings_from
+from berth.cli.options import AppFiles, AsJson, settings_from
 from berth.cli.output import err, out, print_json
-from berth.files import check_writable, problem_document, problem_from, write_text
+from berth.files import PLAN, PROBLEM, check_writable, problem_document, problem_from, write_text
 from berth.files.document import LARGEST_BYTES, document_text, read_document
 from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
 from berth.files.problem_file import network_from
@@ -20,7 +22,7 @@ from berth.generators import GENERATORS, Delays, find_generator, generate_with
 from berth.model import BadInput, Network
 from berth.model.parameters import described
 
-EPILOG = """Examples:
+GENERATE_EXAMPLES = """Examples:
 
   berth generate --list
 
@@ -34,6 +36,27 @@ EPILOG = """Examples:
 
 The same kind, parameters and seed give the same problem.
 """
+
+DESCRIBE_EXAMPLES = """Examples:
+
+  berth describe app.py
+
+  berth describe app.py --network machines.yaml --out problem.yaml
+
+  berth describe one.py two.py --network machines.yaml --out problem.yaml
+
+Without --network it prints what a problem file says of the application: its operators and streams. The
+network, the machines and what is between them, is for you to add.
+"""
+
+SCHEMA_EXAMPLES = """Examples:
+
+  berth schema problem > berth-problem.schema.json
+
+  berth schema plan > berth-plan.schema.json
+"""
+
+
 MOST_FILES = 1_000_000
 
 
@@ -174,6 +197,53 @@ def _shown(default: Any) -> str:
     return "none" if default is None else json.dumps(default) if isinstance(default, bool) else str(default)
 
 
+def describe(
+    apps: AppFiles,
+    network: Annotated[
+        Path | None,
+        typer.Option(help="A problem file whose network and objective to take over.", metavar="PROBLEM"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write it there instead: YAML, or JSON if it ends so.", metavar="FILE")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print what a problem file says of an application that is written in Python."""
+    from berth.runtime.describe import problem_document as described_problem
+    from berth.runtime.loading import load_application
+
+    document = described_problem([load_application(app) for app in apps], network)
+    if out is not None:
+        write_text(out, _text(document, as_json or out.suffix == ".json"))
+    elif as_json:
+        print_json(document)
+    else:
+        typer.echo(_text(document, False), nl=False)
+
+
+def _text(document: dict[str, Any], as_json: bool) -> str:
+    if as_json:
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return str(yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+
+
+class Kind(StrEnum):
+    """Which file."""
+
+    problem = "problem"
+    plan = "plan"
+
+
+def schema(
+    kind: Annotated[Kind | None, typer.Argument(help="Which file; without it, both in one object.")] = None,
+) -> None:
+    """Print the JSON Schema of problem files, of plan files, or of both."""
+    schemas = {"problem": PROBLEM.schema, "plan": PLAN.schema}
+    print_json(schemas if kind is None else schemas[kind.value])
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(generate)
+    """Add the commands."""
+    app.command(epilog=GENERATE_EXAMPLES)(generate)
+    app.command(epilog=DESCRIBE_EXAMPLES)(describe)
+    app.command(epilog=SCHEMA_EXAMPLES)(schema)

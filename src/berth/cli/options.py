@@ -1,0 +1,209 @@
+"""Options that several commands share: how they are written, and what they ask for."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from berth.cli.progress import waiting
+from berth.evaluation import METRIC_BY_NAME
+from berth.model import BadInput, Problem
+from berth.model.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from berth.spark import SparkSession
+
+ProblemFile = Annotated[
+    Path, typer.Argument(help="Problem file, YAML or JSON (berth/v1).", metavar="PROBLEM")
+]
+PlanFile = Annotated[Path, typer.Argument(help="Plan file, JSON (berth-plan/v1).", metavar="PLAN")]
+PlanFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Plan file, JSON (berth-plan/v1); or what 'berth export' writes: files, or a folder of them.",
+        metavar="PLAN",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
+Previous = Annotated[
+    Path | None, typer.Option(help="The plan before: what has moved counts against it.", metavar="PLAN")
+]
+TimeLimit = Annotated[
+    float, typer.Option(help="Seconds after which the best plan so far is taken; inf: none.", metavar="S")
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same plan.", metavar="N")]
+Objectives = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--objective",
+        help="Instead of the problem's objective: NAME or NAME=WEIGHT. Can be repeated.",
+        metavar="NAME[=WEIGHT]",
+    ),
+]
+APP_HELP = "A Python file with an Application in it; app.py:name if it has several."
+AppFile = Annotated[str, typer.Argument(help=APP_HELP, metavar="APP")]
+AppFiles = Annotated[
+    list[str],
+    typer.Argument(help=f"{APP_HELP} Several files: applications that run together.", metavar="APP..."),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        help="Where Spark runs: local[2], spark://host:7077, yarn, ... "
+        "Default: what spark-defaults.conf says, else local[*], all processors of this machine.",
+        metavar="URL",
+        envvar="BERTH_MASTER",
+    ),
+]
+Configuration = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--conf",
+        help="A setting of Spark, such as spark.driver.memory=8g. Can be repeated.",
+        metavar="KEY=VALUE",
+    ),
+]
+
+
+def picture_format(option: str, file: Path) -> Literal["png", "svg"]:
+    """What a picture's name asks for.
+
+    Raises:
+        BadInput: it asks for something else.
+    """
+    formats: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
+    if file.suffix.lower() not in formats:
+        raise BadInput([f"{option} {file}: expected a name that ends in .png or .svg"])
+    return formats[file.suffix.lower()]
+
+
+def with_objective(problem: Problem, given: list[str] | None) -> Problem:
+    """The problem with the objective of the command line, if it names one."""
+    weights = objective_from(given)
+    return replace(problem, objective=weights) if weights else problem
+
+
+def objective_from(given: list[str] | None) -> dict[str, float]:
+    """The weights that the command line names; none where it names no objective."""
+    weights = {}
+    for item in given or []:
+        name, _, weight = item.partition("=")
+        if name not in METRIC_BY_NAME:
+            raise BadInput([f"--objective: no metric {did_you_mean(name, METRIC_BY_NAME)}"])
+        weights[name] = _weight(item, weight or "1")
+    return weights
+
+
+def _weight(item: str, text: str) -> float:
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 < weight < float("inf"):
+        raise BadInput([f"--objective {item}: the weight must be a number above 0"])
+    return weight
+
+
+def settings_from(items: list[str] | None) -> dict[str, str]:
+    """`key=value` options as a mapping."""
+    settings = {}
+    for item in items or []:
+        key, equals, value = item.partition("=")
+        if not equals or not key:
+            raise BadInput([f"--set {item}: expected key=value"])
+        settings[key.replace("-", "_")] = value
+    return settings
+
+
+def time_limit_from(seconds: float) -> float | None:
+    """The time limit; None where it is infinite."""
+    if not seconds > 0:
+        raise BadInput([f"--time-limit: {seconds} is not above 0"])
+    return None if seconds == float("inf") else seconds
+
+
+@contextmanager
+def session_for(master: str | None, configuration: list[str] | None, name: str) -> Iterator[SparkSession]:
+    """The Spark session that `--master` and `--conf` ask for, stopped at the end of the `with` block.
+
+    pyspark is imported here and not before: commands without Spark don't wait for it.
+    """
+    settings = spark_settings_from(configuration)
+    with ExitStack() as until_the_end:
+        catch = until_the_end.enter_context(leaving_on_signals())
+        with waiting("starting Spark"):
+            from berth.spark import spark_session
+
+            session = until_the_end.enter_context(spark_session(master or None, name=name, settings=settings))
+        # pyspark's own handler talks to Java in the middle of whatever is being said to it
+        catch(signal.SIGINT)
+        yield session
+
+
+def spark_settings_from(items: list[str] | None) -> dict[str, str]:
+    """`--conf key=value` options as a mapping; the last one of a key counts."""
+    settings = {}
+    mistakes = []
+    for item in items or []:
+        key, equals, value = item.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            mistakes.append(f"--conf {item}: expected key=value")
+        elif not key.startswith("spark."):
+            mistakes.append(f"--conf {item}: the keys of Spark's settings start with 'spark.'")
+        elif key == "spark.master":
+            mistakes.append(f"--conf {item}: use --master for this")
+        settings[key] = value.strip()
+    if mistakes:
+        raise BadInput(mistakes)
+    return settings
+
+
+class _ToldToEnd(KeyboardInterrupt):
+    """Told to end by a signal. py4j lets go of its connection for a KeyboardInterrupt only."""
+
+
+@contextmanager
+def leaving_on_signals() -> Iterator[Callable[[int], None]]:
+    """Leave by the front door when told to end or when the terminal closes: Spark's processes end with us.
+
+    Yields:
+        A function that does the same for another signal.
+    """
+    ended: list[int] = []
+    before: dict[int, Any] = {}
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        ended.append(number)
+        raise _ToldToEnd
+
+    def catch(number: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            before[number] = signal.signal(number, leave)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_DFL:
+            catch(number)
+    try:
+        yield catch
+    except BaseException as error:
+        if not ended:
+            raise
+        # in the middle of a talk with Java the signal may come out as a failure of Spark
+        log = getattr(error, "log", None)
+        if log is not None:
+            log.unlink(missing_ok=True)
+        if ended[0] == signal.SIGINT:
+            raise KeyboardInterrupt from None
+        raise SystemExit(128 + ended[0]) from None
+    finally:
+        for caught, handler in before.items():
+            signal.signal(caught, handler)

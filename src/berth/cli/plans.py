@@ -1,0 +1,134 @@
+"""`berth evaluate`, `berth diff` and `berth show`: commands about plans that are there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from berth.cli.exit_codes import BROKEN, KEPT
+from berth.cli.options import AsJson, PlanFiles, Previous, ProblemFile, picture_format
+from berth.cli.output import err, out, print_json, print_violations
+from berth.cli.plan_view import print_bottleneck, print_change, print_metrics
+from berth.connectors import evaluate_packing, load_any
+from berth.evaluation import Setting, Situation
+from berth.evaluation import evaluate as evaluate_plan
+from berth.evaluation.change import change_between
+from berth.evaluation.limits import bottleneck_document
+from berth.files import check_writable, load, write_bytes
+from berth.model import Plan, Problem
+
+EVALUATE_EXAMPLES = """Examples:
+
+  berth evaluate problem.yaml plan.json
+
+  berth evaluate problem.yaml plan.json --json
+
+  berth evaluate problem.yaml words.heron.json words.nomad.json
+
+The plan may be anybody's: only its 'assignment' is needed (and 'downloads', where nodes read objects
+that they don't hold). Exit codes: 0 it breaks no constraint, 2 bad input, 5 it breaks constraints.
+"""
+
+DIFF_EXAMPLES = """Examples:
+
+  berth diff yesterday.json today.json
+
+  berth diff today.json deploy --problem problem.yaml
+"""
+
+SHOW_EXAMPLES = """Examples:
+
+  berth show problem.yaml
+
+  berth show problem.yaml plan.json
+
+  berth show problem.yaml plan.json --out plan.svg
+"""
+
+Before = Annotated[Path, typer.Argument(help="The plan before.", metavar="PLAN")]
+After = Annotated[Path, typer.Argument(help="The plan after.", metavar="PLAN")]
+ItsProblem = Annotated[
+    Path | None,
+    typer.Option(
+        help="What the plans are for: needed for files of other systems; judges plans without metrics.",
+        metavar="PROBLEM",
+    ),
+]
+
+
+def evaluate(
+    problem: ProblemFile, plan: PlanFiles, previous: Previous = None, as_json: AsJson = False
+) -> None:
+    """Compute every metric of a plan and list every constraint that it breaks."""
+    loaded = load(problem)
+    read = load_any(loaded, plan)
+    judged = read.plan
+    before = None if previous is None else load_any(loaded, [previous]).plan
+    result = evaluate_plan(loaded, judged, before) if read.has_servers else evaluate_packing(loaded, judged)
+    situation = Situation(Setting(loaded, before), judged)
+    if as_json:
+        document = {"metrics": result.metrics, "violations": list(result.violations)}
+        print_json({**document, **bottleneck_document(situation)})
+    else:
+        print_metrics(replace(judged, metrics=result.metrics))
+        print_violations(result.violations)
+        print_bottleneck(situation)
+        if not result.violations:
+            out.print("\n[green]breaks no constraint[/]")
+    raise typer.Exit(BROKEN if result.violations else KEPT)
+
+
+def diff(before: Before, after: After, problem: ItsProblem = None, as_json: AsJson = False) -> None:
+    """Show what moved between two plans, and every metric before and after."""
+    known = None if problem is None else load(problem)
+    change = change_between(_plan(known, before), _plan(known, after))
+    if as_json:
+        print_json(change.document())
+    else:
+        print_change(change)
+
+
+def _plan(problem: Problem | None, file: Path) -> Plan:
+    """A plan; one without metrics is judged, if there is a problem to judge it by."""
+    plan = load_any(problem, [file]).plan
+    if problem is None or plan.metrics:
+        return plan
+    result = evaluate_plan(problem, plan)
+    return replace(plan, metrics=result.metrics, violations=result.violations)
+
+
+def show(
+    problem: ProblemFile,
+    plan: Annotated[
+        Path | None, typer.Argument(help="Plan file or folder; without it, only the problem.", metavar="PLAN")
+    ] = None,
+    out_file: Annotated[
+        Path | None,
+        typer.Option("--out", help="Draw a picture instead: FILE.png or FILE.svg.", metavar="FILE"),
+    ] = None,
+) -> None:
+    """Draw an application and where it runs: in the terminal, or as PNG or SVG."""
+    loaded = load(problem)
+    placed = None if plan is None else load_any(loaded, [plan]).plan
+    if out_file is None:
+        from berth.drawing.terminal import render
+
+        out.print(render(loaded, placed))
+        return
+    file_format = picture_format("--out", out_file)
+    check_writable(out_file)
+    # matplotlib takes its time to load: only who wants a picture pays for it.
+    from berth.drawing.picture import draw
+
+    write_bytes(out_file, draw(loaded, placed, file_format))
+    err.print(f"picture written to {out_file}", markup=False)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog=EVALUATE_EXAMPLES)(evaluate)
+    app.command(epilog=DIFF_EXAMPLES)(diff)
+    app.command(epilog=SHOW_EXAMPLES)(show)

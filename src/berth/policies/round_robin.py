@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.evaluation.limits import Room
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
 
@@ -19,40 +19,36 @@ class RoundRobin:
         name="round-robin",
         paper="Storm's default scheduler, the baseline of 000",
         optimises="nothing",
-        holds="candidates, hosts, 'where' rules and capacities",
+        holds="candidates, hosts, capacities, processors and all rules but 'together'",
     )
     parameters = NoParameters
 
     def solve(self, task: Task) -> Answer:
         """Deal the instances out."""
-        graph, network = task.problem.instances, task.problem.network
-        demand = np.stack([graph.demand(name) for name in graph.resources] or [np.zeros(len(graph))])
-        room = np.stack(
-            [network.capacity(name) for name in graph.resources] or [np.full(len(network.nodes), 1.0)]
-        )
+        graph, room = task.problem.instances, Room(task.setting)
         nodes = np.full(len(graph), -1, dtype=np.intp)
         turn = 0
         # Who has no choice comes first: others must not take the only room there is.
         choices = [len(graph.allowed_nodes[operator]) for operator in graph.operator_of.tolist()]
         for number in sorted(range(len(graph)), key=lambda number: choices[number] > 1):
             allowed = graph.allowed_nodes[graph.operator_of[number]]
-            chosen = _next_with_room(allowed, turn, room, demand[:, number])
+            chosen = _next_with_room(allowed, turn, room, number)
             if chosen is None:
                 reason = f"stuck at {graph.names[number]}: no node that may host it has room"
                 return Answer("unknown", reason=reason)
             if len(allowed) > 1:
-                turn = (chosen + 1) % len(network.nodes)
+                turn = (chosen + 1) % len(task.problem.network.nodes)
             nodes[number] = chosen
-            room[:, chosen] -= demand[:, number]
+            room.take([number], chosen)
         return Answer("feasible", nodes, downloads=choose_downloads(task.setting, nodes))
 
 
-def _next_with_room(allowed: IndexArray, turn: int, room: FloatArray, demand: FloatArray) -> int | None:
+def _next_with_room(allowed: IndexArray, turn: int, room: Room, instance: int) -> int | None:
     """The next node in turn, counted over all nodes, that has room; looks at few nodes, then at more."""
     first, seen, count = int(np.searchsorted(allowed, turn)), 0, 64
     while seen < len(allowed):
         nodes = allowed[np.arange(first + seen, first + min(seen + count, len(allowed))) % len(allowed)]
-        fits = (demand[:, None] <= room[:, nodes] * (1 + 1e-9) + 1e-12).all(axis=0)
+        fits = room.fits([instance], nodes)
         if fits.any():
             return int(nodes[np.argmax(fits)])
         seen, count = seen + count, count * 8

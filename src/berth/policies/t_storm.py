@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal, goal_mistakes
-from berth.evaluation.limits import TOLERANCE
+from berth.evaluation.limits import TOLERANCE, Room
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
 from berth.model.randomness import generator_for
@@ -67,7 +67,7 @@ class TStorm:
         name="t-storm",
         paper="Xu et al., T-Storm (ICDCS 2014), as compared with in 000",
         optimises="traffic",
-        holds="candidates, hosts, 'where' rules and capacities",
+        holds="candidates, hosts, capacities, processors and all rules but 'together'",
     )
     parameters = TStormParameters
 
@@ -107,11 +107,8 @@ class BestFit:
     """Puts executors, in the order of their traffic, where they add least to what crosses between nodes."""
 
     def __init__(self, setting: Setting, gamma: float | None) -> None:
-        self._graph, self._network = setting.graph, setting.problem.network
-        graph, count = self._graph, len(self._network.nodes)
-        self._demand = np.array([graph.demand(name) for name in graph.resources]).reshape(-1, len(graph))
-        self._capacity = np.array([setting.capacity(name) for name in graph.resources])
-        self._capacity = self._capacity.reshape(-1, count)
+        self._setting, self._graph, self._network = setting, setting.graph, setting.problem.network
+        graph = self._graph
         sizes = np.bincount(graph.application_of)
         most = [ceil(gamma * size / len(self._network.hosting)) if gamma else len(graph) for size in sizes]
         self._most = np.array(most)
@@ -126,13 +123,13 @@ class BestFit:
         """The node of every executor by these rates of pairs; a text that says why there is none."""
         graph, count = self._graph, len(self._network.nodes)
         nodes = np.full(len(graph), -1, dtype=np.intp)
-        room = self._capacity.copy()
+        room = Room(self._setting)
         hosted = np.zeros((len(self._most), count), dtype=np.intp)
         rate = np.concatenate([rates, rates])[self._pair_of_end]
         for number in self._order(rates):
             allowed = graph.allowed_nodes[graph.operator_of[number]]
-            demand, here = self._demand[:, number], hosted[graph.application_of[number]]
-            fits = (demand[:, None] <= room[:, allowed] * (1 + TOLERANCE) + 1e-12).all(axis=0)
+            here = hosted[graph.application_of[number]]
+            fits = room.fits([number], allowed)
             if not self._fixed[number]:
                 fits &= here[allowed] < self._most[graph.application_of[number]]
             free = allowed[fits]
@@ -144,7 +141,7 @@ class BestFit:
             # What stays on a node doesn't cross: the most kept is the least added.
             best = free[kept >= kept.max() * (1 - TOLERANCE)]
             nodes[number] = chosen = best[np.argmax(here[best] > 0)]
-            room[:, chosen] -= demand
+            room.take([number], int(chosen))
             here[chosen] += 1
         return nodes
 

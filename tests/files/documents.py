@@ -55,6 +55,7 @@ def problem_document() -> Document:
                     {"together": ["tag", "count"]},
                     {"apart": ["tag"], "by": "zone"},
                     {"where": {"zone": "south"}, "operators": ["source"]},
+                    {"spread": ["tag", "count"], "by": "zone", "most": 3},
                 ],
                 "operators": [
                     {"name": "source", "pinned": "rome", "emits_bytes_per_s": 1000, "demand": {"cpu": 0.5}},

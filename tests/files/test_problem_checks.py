@@ -284,13 +284,16 @@ OTHERS: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "a rule of two kinds",
         {f"{RULE}.apart": ["source"]},
-        [f"{RULE}: one of together, apart and where is needed, found together and apart"],
+        [f"{RULE}: one of together, apart, spread and where is needed, found together and apart"],
     ),
     (
         "a rule of no kind",
         {RULE: {"by": "zone"}},
-        [f"{RULE}: one of together, apart and where is needed, found none"],
+        [f"{RULE}: one of together, apart, spread and where is needed, found none"],
     ),
+    ("spread without a number", {RULE: {"spread": ["tag"]}}, [f"{RULE}.most: is needed"]),
+    ("spread over nothing", {RULE: {"spread": ["tag"], "most": 0}}, [f"{RULE}.most: 0 is below 1"]),
+    ("most beside apart", {RULE: {"apart": ["tag"], "most": 2}}, [f"{RULE}.most: does not go with apart"]),
     ("a rule for nobody", {f"{RULE}.together": []}, [f"{RULE}.together: at least 1 needed, found none"]),
     ("an empty objective", {"objective": {}}, ["objective: one weight above 0 is needed"]),
     (

@@ -21,6 +21,7 @@ from berth.model import (
     Operator,
     Problem,
     Read,
+    Spread,
     Stream,
     Together,
     Where,
@@ -54,6 +55,7 @@ def test_every_field_arrives() -> None:
         Together(("tag", "count")),
         Apart(("tag",), "zone"),
         Where({"zone": "south"}, ("source",)),
+        Spread(("tag", "count"), 3, "zone"),
     )
     assert first.containers == Containers(3, {"cpu": 1})
     assert first.operators[0].candidates == ("rome",)
@@ -180,7 +182,13 @@ def test_every_field_is_written() -> None:
         max_response_time_ms=100.0,
         min_availability=0.5,
         containers=Containers(2, {"cpu": 2}),
-        rules=(Together(("s", "t")), Apart(("t",), "zone"), Apart(("t",)), Where({"zone": "x"}, ("s",))),
+        rules=(
+            Together(("s", "t")),
+            Apart(("t",), "zone"),
+            Apart(("t",)),
+            Where({"zone": "x"}, ("s",)),
+            Spread(("t",), 2),
+        ),
     )
     problem = Problem(
         "whole",

@@ -410,6 +410,11 @@ def add_rules(dice: Dice, shape: Shape, application: Entry, homes: dict[str, Ent
             rule["by"] = dice.pick(tuple(LABELS))
         rules.append(rule)
     if dice.whether(one_in):
+        spread: Entry = {"spread": names[-dice.count(1, 3) :], "most": dice.count(1, 3)}
+        if dice.whether():
+            spread["by"] = dice.pick(tuple(LABELS))
+        rules.append(spread)
+    if dice.whether(one_in):
         rules.extend(make_where(dice, homes))
     if rules or dice.whether(8):
         application["rules"] = rules

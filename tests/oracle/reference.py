@@ -690,13 +690,15 @@ def check_rules(situation: Situation) -> Iterator[str]:
 
 def check_rule(situation: Situation, application: str, rule: dict[str, Any]) -> Iterator[str]:
     """Check one rule on the placed instances that it names."""
-    names = rule.get("together") or rule.get("apart") or rule["operators"]
+    names = rule.get("together") or rule.get("apart") or rule.get("spread") or rule["operators"]
     keys = {f"{application}/{name}" for name in names}
     instances = [instance for instance in situation.placed if instance.operator in keys]
     if "together" in rule and len({situation.node(instance) for instance in instances}) > 1:
         yield f"rule together {names}: more than one node"
     if "apart" in rule:
         yield from check_apart(situation, instances, rule.get("by"))
+    if "spread" in rule:
+        yield from check_spread(situation, instances, rule.get("by"), rule["most"])
     if "where" in rule:
         yield from check_where(situation, instances, rule["where"])
 
@@ -711,6 +713,24 @@ def check_apart(situation: Situation, instances: list[Instance], label: str | No
         same_node = situation.node(first) == situation.node(second)
         if same_node or (label is not None and same_label(situation, first, second, label)):
             yield f"rule apart: {first.name} and {second.name} are not apart"
+
+
+def check_spread(
+    situation: Situation, instances: list[Instance], label: str | None, most: int
+) -> Iterator[str]:
+    """Contract: "at most so many instances of these operators on nodes with the same value of the label".
+
+    "(a node without it is a place of its own); without `by`, on one node".
+    """
+    places: dict[object, int] = {}
+    for instance in instances:
+        labels = situation.node_of(instance).get("labels", {})
+        by_label = label is not None and label in labels
+        place = (label, str(labels[label])) if by_label and label else situation.node(instance)
+        places[place] = places.get(place, 0) + 1
+    for place, count in places.items():
+        if count > most:
+            yield f"rule spread: {count} instances at {place}, at most {most}"
 
 
 def same_label(situation: Situation, first: Instance, second: Instance, label: str) -> bool:

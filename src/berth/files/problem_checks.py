@@ -16,13 +16,14 @@ from berth.files.problem_format import (
     ProblemDocument,
     RuleDocument,
 )
-from berth.model import Apart, Problem, Rule, Together, Where
+from berth.model import Apart, Problem, Rule, Spread, Together, Where
 from berth.model.links import LINK_FIELDS
 from berth.model.suggest import did_you_mean
 
 RULES: dict[str, tuple[type[Rule], str]] = {
     "together": (Together, "operators"),
     "apart": (Apart, "operators"),
+    "spread": (Spread, "operators"),
     "where": (Where, "labels"),
 }
 """Rules by the key that says of which kind they are, and the field of the model that this key holds."""

@@ -144,7 +144,9 @@ class RuleDocument(TypedDict, total=False):
 
     together: Annotated[Names, about("on one node")]
     apart: Annotated[Names, about("no two of these instances on one node, or with the same label")]
-    by: Annotated[str, about("the label that apart goes by")]
+    spread: Annotated[Names, about("at most so many of these instances on one node, or with the same label")]
+    most: Annotated[int, Field(ge=1), whole, about("how many instances spread allows")]
+    by: Annotated[str, about("the label that apart and spread go by")]
     where: Annotated[Labels, about("only on nodes with these labels")]
     operators: Annotated[Names, about("whom where is about")]
 

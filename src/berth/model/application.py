@@ -64,6 +64,15 @@ class Apart:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """At most so many instances of these operators on a node or, with `by`, on nodes with one value of it."""
+
+    operators: tuple[str, ...]
+    most: int
+    by: str | None = None
+
+
+@dataclass(frozen=True)
 class Where:
     """These operators run only on nodes with these labels."""
 
@@ -71,7 +80,7 @@ class Where:
     operators: tuple[str, ...]
 
 
-Rule = Together | Apart | Where
+Rule = Together | Apart | Spread | Where
 
 
 @dataclass(frozen=True)

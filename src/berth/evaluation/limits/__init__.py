@@ -5,7 +5,7 @@ inequalities, heuristics ask it for room, explanations and pictures show how ful
 about clashing constraints are its words. There are three kinds:
 
 - `PlaceLimit` (places.py): what the instances at a place need in sum. A place is a node, or all nodes that
-  have one value of a label: capacities, processors, and the rule `apart`.
+  have one value of a label: capacities, processors, and the rules `apart` and `spread`.
 - `FlowLimit` (network.py): what crosses the network: bandwidth, network cards, ports.
 - `Requirement` (requirements.py): what an application asks of its response time and its availability.
 

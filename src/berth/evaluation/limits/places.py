@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation.limits.limit import SAFE_TOLERANCE, Limit, More, Use, against, amount
 from berth.evaluation.situation import Setting, Situation
-from berth.model import Apart, Network, Node, Problem
+from berth.model import Apart, Network, Node, Problem, Spread
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -222,12 +222,12 @@ class Processor(_NodeLimit):
 
 
 class RuleLimit(PlaceLimit):
-    """At most so many instances of some operators in a place: the rule `apart`."""
+    """At most so many instances of some operators in a place: the rules `apart` and `spread`."""
 
     kind, unit, family, label = "rule", "instances", "rules", "rule"
     grows = once = False
 
-    def __init__(self, setting: Setting, application: str, rule: Apart) -> None:
+    def __init__(self, setting: Setting, application: str, rule: Apart | Spread) -> None:
         network, graph = setting.problem.network, setting.graph
         self.application, self.rule = application, rule
         needed = np.zeros(len(graph))
@@ -247,7 +247,9 @@ class RuleLimit(PlaceLimit):
     @property
     def _wish(self) -> str:
         """What the rule wants, after its operators' names."""
-        return "apart"
+        if isinstance(self.rule, Apart):
+            return "apart"
+        return f"at most {self.rule.most} on {'one node' if self.rule.by is None else f'one {self.rule.by}'}"
 
     def place_name(self, place: int) -> str:
         """The rule: which place is full differs from plan to plan."""
@@ -257,7 +259,8 @@ class RuleLimit(PlaceLimit):
         """What the judge says where it is exceeded."""
         kind, place = self._places[use.place]
         clash = f"{int(use.needed)} instances are on {kind} {place}"
-        return f"application {self.application}: {self._operators} must be {self._wish}, but {clash}"
+        must = "must be apart" if isinstance(self.rule, Apart) else f"must be {self._wish}"
+        return f"application {self.application}: {self._operators} {must}, but {clash}"
 
     def way_out(self, use: Use) -> str:
         """What would make it fit."""
@@ -274,7 +277,8 @@ class RuleLimit(PlaceLimit):
 
     def too_much_in_all(self, needed: float, there: float, places: int) -> str:
         """More instances than all places take."""
-        wish = f"{self._wish} ({self.rule.by or 'nodes'})"
+        what = self.rule.by or "nodes"
+        wish = f"apart ({what})" if isinstance(self.rule, Apart) else self._wish
         counts = f"{int(needed)} instances, {places} places"
         return f"application '{self.application}': {self._operators} must be {wish}: {counts}"
 
@@ -302,7 +306,7 @@ def place_limits(setting: Setting) -> tuple[PlaceLimit, ...]:
 def _place_limits(setting: Setting) -> Iterator[PlaceLimit]:
     for application in setting.problem.applications:
         for rule in application.rules:
-            if isinstance(rule, Apart):
+            if isinstance(rule, Apart | Spread):
                 yield RuleLimit(setting, application.name, rule)
     packed = [item.containers.capacity for item in setting.problem.applications if item.containers]
     for resource in dict.fromkeys([*setting.graph.resources, *(name for size in packed for name in size)]):

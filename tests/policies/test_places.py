@@ -1,0 +1,129 @@
+"""Limits of places through every policy: capacities, processors, `apart`, `spread`, and what is occupied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import berth
+from berth.evaluation import Occupied
+from berth.files import problem_from
+from berth.model import Problem
+from berth.policies.registry import policy_names
+
+WITH_CONTAINERS = {"mips", "ffd", "r-heron", "t-heron", "two-stage-exact"}
+"""Policies that fill containers: they place those, not instances."""
+NO_CAPACITIES = {"s-odp"}
+NOT_YET = {
+    *(
+        "bottom-up-bfs",
+        "bottom-up-dfs",
+        "top-down-bfs",
+        "top-down-dfs",
+        "random",
+        "random-no-reuse",
+        "forest",
+    ),
+    *("bw-max", "bw-sum", "proc-nb", "proc-power"),
+    *("latency-bound", "mopa", "sbon", "mop-exhaustive", "search", "auto"),
+}
+"""Policies that don't read their limits from `berth.evaluation.limits` yet."""
+POLICIES = sorted(set(policy_names()) - NO_CAPACITIES - WITH_CONTAINERS - NOT_YET)
+
+
+def pipeline(rule: dict[str, Any] | None = None, **node: Any) -> Problem:
+    """A source and four counters on six nodes in three zones; all of them want to be on one node."""
+    zones = ["a", "a", "b", "b", "c", "c"]
+    nodes = [
+        {
+            "name": f"n{number}",
+            "coordinates": [float(number), 0.0],
+            "labels": {"zone": zone},
+            "capacity": {"cpu": 8},
+            "nic_bytes_per_s": 1e9,
+            **node,
+        }
+        for number, zone in enumerate(zones)
+    ]
+    operators = [
+        {"name": "source", "pinned": "n0", "output_bytes": 10},
+        {"name": "count", "parallelism": 4, "demand": {"cpu": 1}, "work_ms": 100, "output_bytes": 10},
+    ]
+    application = {
+        "name": "app",
+        "throughput_per_s": 4,
+        "operators": operators,
+        "streams": [{"from": "source", "to": "count"}],
+        "rules": [rule] if rule else [],
+    }
+    return problem_from(
+        {
+            "format": "berth/v1",
+            "name": "places",
+            "network": {"nodes": nodes},
+            "applications": [application],
+            "objective": {"network_usage": 1},
+        }
+    )
+
+
+def solved(problem: Problem, policy: str, occupied: Occupied | None = None) -> berth.Plan:
+    parameters = {"search": {"steps": 20_000}, "latency-bound": {"bound_ms": 1000.0}}.get(policy, {})
+    return berth.solve(problem, policy, time_limit=20, occupied=occupied, **parameters)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"spread": ["count"], "most": 2},
+        {"spread": ["count"], "by": "zone", "most": 2},
+        {"apart": ["count"]},
+    ],
+)
+def test_every_policy_keeps_rules(policy: str, rule: dict[str, Any]) -> None:
+    """All of them find a plan, and none breaks the rule."""
+    plan = solved(pipeline(rule), policy)
+    assert plan.violations == (), plan.reason
+    assert plan.status in ("optimal", "feasible"), plan.reason
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    ("cpu", "busy"),
+    [([8, 8, 7, 6, 8, 7], [0.0] * 6), ([0.0] * 6, [1.0, 0.95, 0.9, 0.8, 1.0, 0.9])],
+)
+def test_every_policy_leaves_alone_what_is_occupied(policy: str, cpu: list[float], busy: list[float]) -> None:
+    """Two thirds of the nodes are taken; what is left has room for exactly the four counters."""
+    occupied = Occupied({"cpu": np.array(cpu, dtype=float)}, np.array(busy), np.zeros(6))
+    plan = solved(pipeline(), policy, occupied)
+    assert plan.violations == (), plan.reason
+    assert plan.status in ("optimal", "feasible"), plan.reason
+    free = {"n2", "n3", "n5"}
+    assert {node for name, node in plan.assignment.items() if "count" in name} == free
+
+
+def test_spread_is_named_when_it_clashes() -> None:
+    """Four instances, and at most one in each of three zones."""
+    plan = solved(pipeline({"spread": ["count"], "by": "zone", "most": 1}), "odp")
+    assert plan.status == "infeasible"
+    assert plan.reason == "application 'app': count must be at most 1 on one zone: 4 instances, 3 places"
+
+
+def test_spread_is_explained_when_it_binds() -> None:
+    """The zone that is full is a limit like any other, and it says why better nodes are out of reach."""
+    problem = pipeline({"spread": ["count"], "by": "zone", "most": 2})
+    plan = solved(problem, "odp")
+    assert plan.status == "optimal"
+    explanation = berth.explain(problem, plan)
+    rules = [use for use in explanation.limits if use.kind == "rule"]
+    assert [(use.name, use.needed, use.limit) for use in rules] == [
+        ("app: count at most 2 on one zone", 2.0, 2.0)
+    ]
+    forbidden = [line for item in explanation.operators for other in item.forbidden for line in other.breaks]
+    assert (
+        "application app: count must be at most 2 on one zone, but 3 instances are on nodes with zone a"
+        in forbidden
+    )

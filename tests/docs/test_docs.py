@@ -21,6 +21,7 @@ from berth.cli import entry, output
 from berth.cli.app import COMMANDS, app, load_command
 from berth.evaluation import METRICS
 from berth.files import PLAN, PROBLEM, load
+from berth.pipeline.feeds import FEEDS
 from berth.policies import policy_names
 from berth.spark import SparkSession
 
@@ -98,6 +99,16 @@ def test_every_metric_is_documented() -> None:
     """Each metric's key and its name in objectives are in a row of the table."""
     text = (DOCS / "concepts.md").read_text()
     assert [metric.key for metric in METRICS if f"| `{metric.key}` | `{metric.name}` |" not in text] == []
+
+
+def test_every_feed_is_documented() -> None:
+    """Each feed is in the page about telemetry, with its fields in their order and all that it measures."""
+    text = (DOCS / "telemetry.md").read_text()
+    listed = re.findall(r"^\| `(\w+)` \| [^|]* \| (`ts`[^|]*) \|$", text, re.MULTILINE)
+    fields = {name: re.findall(r"`(\w+)`", re.sub(r"\(.*?\)", "", cell)) for name, cell in listed}
+    assert fields == {feed.name: [field.name for field in feed.fields] for feed in FEEDS}
+    measures = [measure.name for feed in FEEDS for measure in feed.measures]
+    assert [name for name in measures if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -80,7 +80,18 @@ def stream(**fields: Any) -> Entry:
     return {**usual, "tuples": 100, "bytes": 5000, "window_ms": 1000, **fields}
 
 
-RECORDS = {"probes": probe, "heartbeats": heartbeat, "operators": operator, "streams": stream}
+def energy(**fields: Any) -> Entry:
+    """A record of energy that makes sense, with other fields where they are given."""
+    return {"ts": START, "node": "rome", "watts": 120.0, **fields}
+
+
+RECORDS = {
+    "probes": probe,
+    "heartbeats": heartbeat,
+    "operators": operator,
+    "streams": stream,
+    "energy": energy,
+}
 """What makes a record of each feed."""
 
 

@@ -27,8 +27,8 @@ INGEST_EXAMPLES = """Examples:
 
   berth ingest telemetry --problem problem.yaml --out measured --follow
 
-TELEMETRY has the folders probes, heartbeats, operators and streams, with JSON lines or Parquet. What can't be
-read or makes no sense is in the table quarantine, with the reason.
+TELEMETRY has some of the folders probes, heartbeats, operators, streams, energy, with JSON lines or Parquet.
+What can't be read or makes no sense is in the table quarantine, with the reason.
 """
 
 SAMPLE_EXAMPLES = """Examples:
@@ -39,9 +39,9 @@ SAMPLE_EXAMPLES = """Examples:
 
   berth sample-telemetry problem.yaml --out telemetry --start 2026-01-31T12:00Z --timestamps mixed --files 20
 
-The folders are probes, heartbeats, operators and streams; _truth.json says how many records and how much
-garbage of which kind they hold. The same seed, start and options give the same records on any number of
-processors.
+The folders are probes, heartbeats, operators and streams, and energy where nodes emit carbon; _truth.json
+says how many records and how much garbage of which kind they hold. The same seed, start and options give the
+same records on any number of processors.
 """
 
 
@@ -74,6 +74,13 @@ def ingest(
             metavar="MIPS",
         ),
     ] = None,
+    carbon_intensity: Annotated[
+        float | None,
+        typer.Option(
+            help="Grams of CO2 for a kilowatt-hour: the nodes' carbon_g_per_hour follows their energy.",
+            metavar="G_PER_KWH",
+        ),
+    ] = None,
     clock_skew: Annotated[
         float, typer.Option(help="Seconds that a record may be ahead of this machine's clock.", metavar="S")
     ] = 10.0,
@@ -102,7 +109,7 @@ def ingest(
 
     if once and not follow:
         raise BadInput(["--once: only with --follow; without it, everything is taken in once anyway"])
-    options = IngestOptions(window, weight, reference_mips, clock_skew, watermark, every)
+    options = IngestOptions(window, weight, reference_mips, carbon_intensity, clock_skew, watermark, every)
     with session_for(master, conf, "berth ingest") as session, watching(session) as steps:
         if follow:
             summary = follow_telemetry(session, telemetry, problem, folder, options, once=once, report=steps)
@@ -216,13 +223,21 @@ def sample_telemetry(
     report_interval: Annotated[
         float | None,
         typer.Option(
-            help="Seconds between the reports of an instance or a stream. Default: as for heartbeats.",
+            help="Seconds between the reports of an instance, a stream or a node's energy. Default: as for "
+            "heartbeats.",
             metavar="S",
         ),
     ] = None,
     tuple_bytes: Annotated[
         float, typer.Option(help="The size of a tuple where the problem doesn't tell.", metavar="BYTES")
     ] = 1000.0,
+    carbon_intensity: Annotated[
+        float,
+        typer.Option(
+            help="Grams of CO2 for a kilowatt-hour: nodes with carbon_g_per_hour draw power accordingly.",
+            metavar="G_PER_KWH",
+        ),
+    ] = 400.0,
     garbage: Annotated[
         float,
         typer.Option(
@@ -277,6 +292,7 @@ def sample_telemetry(
         heartbeat_interval=heartbeat_interval,
         report_interval=report_interval,
         tuple_bytes=tuple_bytes,
+        carbon_intensity=carbon_intensity,
         garbage=garbage,
         format=form,
         timestamps=timestamps,

@@ -21,6 +21,8 @@ class IngestOptions:
     """Of a new window in the moving average."""
     reference_mips: float | None = None
     """What a node of speed 1 has; None: the median over the nodes of mips / the problem's speed."""
+    carbon_intensity: float | None = None
+    """Grams of carbon dioxide for a kilowatt-hour; None: energy doesn't change the nodes' carbon."""
     clock_skew_s: float = 10.0
     """How far ahead of this machine's clock a record's time may be."""
     watermark_s: float = 3600.0
@@ -40,6 +42,8 @@ class IngestOptions:
             yield f"--weight: {self.weight:g} is not above 0 and at most 1"
         if self.reference_mips is not None and not 0 < self.reference_mips < 1e30:
             yield f"--reference-mips: {self.reference_mips:g} is not a number above 0"
+        if self.carbon_intensity is not None and not 0 <= self.carbon_intensity < 1e9:
+            yield f"--carbon-intensity: {self.carbon_intensity:g} is not a number of at least 0"
         if not 0 <= self.clock_skew_s < 1e10:
             yield f"--clock-skew: {self.clock_skew_s:g} is not a number of seconds of at least 0"
         if not 0 <= self.watermark_s < 1e10:
@@ -81,6 +85,8 @@ class SampleOptions:
     report_interval: float | None = None
     """Seconds between the reports of an instance or a stream; None: as for heartbeats."""
     tuple_bytes: float = 1000.0
+    carbon_intensity: float = 400.0
+    """Grams of carbon dioxide for a kilowatt-hour: what turns the nodes' carbon into watts."""
     garbage: float = 0.01
     format: Format = "jsonl"
     timestamps: Timestamps = "epoch"
@@ -104,6 +110,7 @@ class SampleOptions:
             _number("--heartbeat-interval", self.heartbeat_interval, 0.001, LONGEST_S),
             _number("--report-interval", self.report_interval, 0.001, LONGEST_S),
             _number("--tuple-bytes", self.tuple_bytes, 0, 1e12, above=True),
+            _number("--carbon-intensity", self.carbon_intensity, 0, 1e9, above=True),
             _number("--garbage", self.garbage, 0, 1, below=True),
             _choice("--format", self.format, get_args(Format)),
             _choice("--timestamps", self.timestamps, get_args(Timestamps)),

@@ -17,9 +17,9 @@ TRUTH: Entry = {
     "name": "truth",
     "network": {
         "nodes": [
-            {"name": "a", "availability": 1.0, "speed": 1.0, "run_queue": 2},
+            {"name": "a", "availability": 1.0, "speed": 1.0, "run_queue": 2, "carbon_g_per_hour": 40},
             {"name": "b", "availability": 0.99, "speed": 2.0},
-            {"name": "c", "availability": 0.9, "speed": 0.5, "run_queue": 1},
+            {"name": "c", "availability": 0.9, "speed": 0.5, "run_queue": 1, "carbon_g_per_hour": 0.5},
             {"name": "d", "availability": 0.6, "speed": 1.0},
         ],
         "links": [
@@ -54,7 +54,7 @@ def blurred() -> Entry:
     """The problem as somebody may have guessed it; the speeds' scale is all that is right."""
     problem = copy.deepcopy(TRUTH)
     for node in problem["network"]["nodes"]:
-        node |= {"availability": 0.5, "run_queue": 9}
+        node |= {"availability": 0.5, "run_queue": 9, "carbon_g_per_hour": 7}
     for link in problem["network"]["links"]:
         link["delay_ms"] = 77
     for operator in problem["applications"][0]["operators"]:
@@ -71,7 +71,9 @@ def recovered(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     folder: Path = tmp_path_factory.mktemp("recovered")
     sample = plan_sample(problem_from(TRUTH), OPTIONS)
     write_telemetry(spark, sample, folder / "telemetry")
-    return run_ingest(spark, folder / "telemetry", folder / "out", blurred()), truth_of(sample)
+    intensity = OPTIONS.carbon_intensity
+    result = run_ingest(spark, folder / "telemetry", folder / "out", blurred(), carbon_intensity=intensity)
+    return result, truth_of(sample)
 
 
 def entries(problem: Entry, kind: str) -> dict[Any, Entry]:
@@ -100,6 +102,14 @@ def test_speeds_and_run_queues(recovered: tuple[Ingested, Entry]) -> None:
     for name, node in entries(TRUTH, "nodes").items():
         assert found[name]["speed"] == pytest.approx(node["speed"], rel=0.01), name
         assert found[name]["run_queue"] == pytest.approx(node.get("run_queue", 0), rel=0.1, abs=0.05), name
+
+
+def test_carbon(recovered: tuple[Ingested, Entry]) -> None:
+    """Within 2 %; nodes that emit none draw nothing."""
+    found = entries(recovered[0].problem, "nodes")
+    for name, node in entries(TRUTH, "nodes").items():
+        wanted = node.get("carbon_g_per_hour", 0)
+        assert found[name]["carbon_g_per_hour"] == pytest.approx(wanted, rel=0.02, abs=1e-12), name
 
 
 def test_rates(recovered: tuple[Ingested, Entry]) -> None:

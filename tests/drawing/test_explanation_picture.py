@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -20,7 +21,7 @@ from berth.drawing.explanation_picture import (
 from berth.drawing.paper import text_width
 from berth.drawing.views import application_views
 from berth.explanation import explain
-from berth.model import Plan, Problem
+from berth.model import Apart, Plan, Problem
 from tests.drawing.problems import diamond, incomplete, nothing_placed, reused, without_link
 from tests.explanation.test_explain import AT_THE_CENTRE, line
 
@@ -59,6 +60,21 @@ def test_the_fullest_limit_counts() -> None:
     found = explain(problem, AT_THE_CENTRE, what_if="none")
     picture = LoadPicture(found, application_views(problem, found.situation))
     assert picture.shares == {0: 0.5, 2: 0.75}
+
+
+def test_a_full_rule_is_no_node() -> None:
+    """It is in the list of what binds, and colours no node."""
+    problem, plan = diamond()
+    (application,) = problem.applications
+    names = [operator.name for operator in application.operators]
+    apart = replace(problem, applications=(replace(application, rules=(Apart(tuple(names[:2])),)),))
+    before, after = (explain(item, plan, what_if="none") for item in (problem, apart))
+    assert {use.kind for use in after.limits} - {use.kind for use in before.limits} == {"rule"}
+    shares = [
+        LoadPicture(found, application_views(problem, found.situation)).shares for found in (before, after)
+    ]
+    assert shares[0] == shares[1]
+    assert draw_explanation(after, "svg")[:5] == SIGNATURES["svg"]
 
 
 def test_long_names_are_cut() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from berth.model import Plan, Problem
 from berth.simulate import Events, Failure, Migration, Options, RateChange, simulate
-from tests.simulate.test_plain import placed_problems
+from tests.simulate.test_machine import placed_problems
 
 TIMES = st.floats(0.0, 5.0)
 

@@ -299,11 +299,11 @@ def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
 
 def _tell_results(outcomes: Sequence[Outcome], not_run: Sequence[str], folder: Path) -> None:
     """Where the report is, and what went wrong."""
-    from berth.experiments.framework.outcome import failures_told
+    from berth.experiments.framework.outcome import failures_line
 
     for outcome in outcomes:
         if outcome.failed:
-            _tell(f"{outcome.experiment.name}: {failures_told(outcome)}")
+            _tell(f"{outcome.experiment.name}: {failures_line(outcome)}")
         if outcome.mistake is not None:
             _tell(f"{outcome.experiment.name}: not judged in full: {outcome.mistake}")
     if not_run:

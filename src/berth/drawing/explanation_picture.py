@@ -37,8 +37,6 @@ STEPS = ((0.25, "#fff0a0"), (0.5, "#fed976"), (0.75, "#fd8d3c"), (1.0 + 1e-9, "#
 OVER = "#67001f"
 FREE = "#c6dbef"
 """The colour of nodes in use that have no limit."""
-ELSEWHERE = ("link", "response time", "availability")
-"""Kinds of limits that are no node's."""
 NETWORK_WIDTH, LOWEST = 620.0, 420.0
 LIST_WIDTH = 390.0
 BETWEEN_LISTS = 16.0
@@ -109,11 +107,9 @@ class LoadPicture(NetworkPicture):
         super().__init__(situation.problem, situation, views)
         self.shares: dict[int, float] = {}
         """How full every node is that has a limit."""
-        index = situation.network.index
         for use in explanation.limits:
-            if use.kind not in ELSEWHERE:
-                node = index[use.name.partition(" ")[0] if use.kind == "capacity" else use.name]
-                self.shares[node] = max(self.shares.get(node, 0.0), use.share)
+            if use.node is not None:
+                self.shares[use.node] = max(self.shares.get(use.node, 0.0), use.share)
 
     def _colour(self, node: int) -> str:
         return load_colour(self.shares[node]) if node in self.shares else FREE

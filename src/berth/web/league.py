@@ -34,7 +34,7 @@ def league_of(folder: Path) -> list[dict[str, Any]] | None:
                         "policy": item.policy,
                         "objective_over_best": item.ratio,
                         "within_one_percent": item.near,
-                        "asked": item.asked,
+                        "asked": item.made_for,
                         "plans": item.plans,
                         "breaks": item.broken,
                         "no_plan": item.without,
@@ -42,7 +42,7 @@ def league_of(folder: Path) -> list[dict[str, Any]] | None:
                         "own_goal": item.own_goal,
                     }
                     for item in standings(table, group)
-                    if item.asked
+                    if item.made_for
                 ],
             }
             for group, part in table.groupby("group", sort=False)

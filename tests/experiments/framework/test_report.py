@@ -10,7 +10,7 @@ import pytest
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.framework.journal import Stored
 from berth.experiments.framework.missing import state_of
-from berth.experiments.framework.outcome import Outcome, all_judged, failures_told, judged, outcome_of
+from berth.experiments.framework.outcome import Outcome, all_judged, failures_line, judged, outcome_of
 from berth.experiments.framework.report import (
     Provenance,
     measured_networks,
@@ -126,7 +126,7 @@ def test_failures_are_in_every_claim(stored: Stored, provenance: Provenance) -> 
     add(stored, done(SETTING, RUNS[:8]))
     add(stored, done(SETTING, RUNS[8:], rows=None, error="ValueError: <odd>\nmore lines"))
     found = outcome(stored)
-    assert failures_told(found) == "2 of 10 runs failed: ValueError: <odd>"
+    assert failures_line(found) == "2 of 10 runs failed: ValueError: <odd>"
     assert all("2 of 10 runs failed and are not in the value" in claim.reason for claim in found.claims)
     assert not found.whole
     page = Page(report([found], [], provenance))

@@ -44,11 +44,11 @@ TABLE = table_of(
 def test_ratios_and_failures() -> None:
     """Geometric means of what has a plan; everything else is counted by what it is."""
     odp, mopa, ffd = standings(with_ratios(TABLE), SMALL)
-    assert (odp.policy, odp.near, odp.plans, odp.asked) == ("odp", 2, 3, 3)
+    assert (odp.policy, odp.near, odp.plans, odp.made_for) == ("odp", 2, 3, 3)
     assert odp.ratio == pytest.approx(2.0 ** (1 / 3))
-    assert (mopa.policy, mopa.near, mopa.plans, mopa.broken, mopa.asked) == ("mopa", 1, 2, 1, 3)
+    assert (mopa.policy, mopa.near, mopa.plans, mopa.broken, mopa.made_for) == ("mopa", 1, 2, 1, 3)
     assert mopa.ratio == pytest.approx(math.sqrt(2.0))
-    assert (ffd.not_made, ffd.asked) == (3, 0)
+    assert (ffd.not_made, ffd.made_for) == (3, 0)
     assert math.isnan(ffd.ratio)
     first, *others = standings(with_ratios(TABLE), MANY)
     assert first.policy == "ffd"

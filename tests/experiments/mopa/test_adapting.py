@@ -79,7 +79,7 @@ def test_figures() -> None:
     caption = messages.EXPERIMENT.draw(table, Figure(), QUICK)
     assert "6 graphs" in caption
     assert "1 of 24 plans failed" in caption
-    ways = {way: [1, 2] for way in migrations.WAYS}
+    ways = {way: [1, 2] for way in migrations.METHODS}
     figure = Figure()
     migrations.EXPERIMENT.draw(table_of(migrations.EXPERIMENT, ways), figure, QUICK)
     assert [axes.get_xlabel() for axes in figure.axes] == ["migrations"] * 2

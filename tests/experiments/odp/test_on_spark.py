@@ -19,8 +19,8 @@ from berth.experiments.odp.user_metrics import (
     FASTEST,
     MOST_AVAILABLE,
     ON_SPARK,
+    plans_of,
     spark_claims,
-    wished,
 )
 from berth.runtime.placement import placement_of
 
@@ -35,7 +35,7 @@ def test_a_sentence_is_tagged_counted_and_ranked() -> None:
 def test_the_plans_are_plans_for_the_application(tmp_path: Path) -> None:
     problem, _ = short_cut(Setting(seed=1), 0)
     app = tag_and_count(tmp_path / "sentences", tmp_path / "ranks", {}, 0)
-    for plan in wished(problem).values():
+    for plan in plans_of(problem).values():
         placement = placement_of(app, problem, plan)
         assert placement.nodes["parse"] == tuple(plan.assignment[f"tag-and-count/parse#{k}"] for k in (0, 1))
 
@@ -57,7 +57,7 @@ def test_sentences_have_ids_of_their_own(tmp_path: Path) -> None:
 
 def test_the_models_word_is_the_longest_way() -> None:
     problem, _ = short_cut(Setting(seed=1), 0)
-    plan = wished(problem)[FASTEST]
+    plan = plans_of(problem)[FASTEST]
     # every operator's executors are together in the fastest plan: there is one way
     steps = ["source", *(f"{name}#0" for name in WORK), "consumer"]
     nodes = [problem.network.index[plan.assignment[f"tag-and-count/{name}"]] for name in steps]

@@ -51,8 +51,8 @@ def answer(_task: Mapping[str, Any], run: Mapping[str, Any], terms: Terms) -> di
     began, worked = time.monotonic(), time.process_time()
     try:
         experiment = loaded(run["module"])
-        asked = Run(run["key"], json.loads(run["parameters"]))
-        rows = packed(experiment, experiment.rows(asked, terms.setting))
+        chosen = Run(run["key"], json.loads(run["parameters"]))
+        rows = packed(experiment, experiment.rows(chosen, terms.setting))
         row = _row(run, terms, time.monotonic() - began) | {"rows": rows}
     except BaseException as error:  # it may even call exit(): it costs its row, nothing else
         row = failed(_task, run, terms, error_text(error), time.monotonic() - began)

@@ -133,7 +133,7 @@ def judged(module: str, setting: Setting, table: pd.DataFrame) -> Judged:
             caption = experiment.draw(table.copy(), figure, setting)
             return Judged(claims, caption, {form: figure_file(figure, form) for form in FORMS})
     except Exception as error:  # a mistake in one experiment must not hide the others
-        return Judged(claims, mistake=_told(error))
+        return Judged(claims, mistake=_error_line(error))
 
 
 def about(chosen: Chosen) -> str:
@@ -161,7 +161,7 @@ def outcome_of(state: State, found: Judged) -> Outcome:
     return replace(outcome, claims=[_with_failures(claim, outcome) for claim in found.claims])
 
 
-def failures_told(outcome: Outcome) -> str:
+def failures_line(outcome: Outcome) -> str:
     """How many runs failed and why, in a sentence: '17 of 1,000 runs failed: ...'."""
     reasons = dict.fromkeys(entry["error"].splitlines()[0] for entry in outcome.failed)
     shown = "; ".join(list(reasons)[:3]) + ("; ..." if len(reasons) > 3 else "")
@@ -175,7 +175,7 @@ def _with_failures(claim: Claim, outcome: Outcome) -> Claim:
     return replace(claim, reason=f"{claim.reason.rstrip('.')}. {note}")
 
 
-def _told(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     line = f"{type(error).__name__}: {error}".rstrip(": ")
     return f"{line} ({place.filename.rpartition('/')[2]}, line {place.lineno})"

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 import berth
 from berth.amounts import duration
 from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.framework.outcome import Outcome, failures_told
+from berth.experiments.framework.outcome import Outcome, failures_line
 from berth.spark.machine import processors
 
 NETWORKS = {
@@ -113,7 +113,7 @@ def report(outcomes: Sequence[Outcome], not_run: Sequence[str], provenance: Prov
     )
     templates.filters |= {
         "duration": duration,
-        "failures_told": failures_told,
+        "failures_line": failures_line,
         "picture_source": lambda outcome: picture_source(outcome.figures),
     }
     return templates.get_template("report.html").render(

@@ -138,18 +138,18 @@ def bars(axes: Axes, values: dict[float, pd.DataFrame], decimals: int) -> None:
     """A pair of bars for each way: means over draws of hosts with their standard errors."""
     for number, (stale, title) in enumerate(STALENESS.items()):
         means, errors = values[stale].mean(), values[stale].sem()
-        for place, way in enumerate(LABELS):
+        for place, method in enumerate(LABELS):
             drawn = axes.bar(
                 place + 0.38 * (number - 0.5),
-                means[way],
+                means[method],
                 0.36,
-                yerr=errors[way],
-                color=COLOURS[way],
+                yerr=errors[method],
+                color=COLOURS[method],
                 alpha=1.0 - 0.45 * number,
                 hatch="//" * number,
                 edgecolor="white",
                 capsize=3,
-                label=title if way == "el" else None,
+                label=title if method == "el" else None,
             )
             axes.bar_label(drawn, fmt=f"%.{decimals}f", padding=2, fontsize=8)
     axes.set_xticks(range(len(LABELS)), list(LABELS.values()))

@@ -61,13 +61,13 @@ class Latency:
         for axes, (stale, title) in zip(figure.subplots(1, 2, sharey=True), STALENESS.items(), strict=True):
             values = side_by_side(table, stale, "latency_ms") / 1000.0
             means, errors = (getattr(values.groupby(level="operators"), how)() for how in ("mean", "sem"))
-            for way, label in LABELS.items():
+            for method, label in LABELS.items():
                 axes.errorbar(
                     means.index,
-                    means[way],
-                    errors[way],
+                    means[method],
+                    errors[method],
                     label=label,
-                    color=COLOURS[way],
+                    color=COLOURS[method],
                     marker="o",
                     markersize=3,
                 )
@@ -86,16 +86,16 @@ class Latency:
 
 def latency_claims(table: pd.DataFrame, network: str) -> Sequence[Claim]:
     """The claims; those on load are judged where 240 operators are deployed."""
-    ways = {stale: side_by_side(table, stale, "latency_ms") for stale in STALENESS}
+    latencies = {stale: side_by_side(table, stale, "latency_ms") for stale in STALENESS}
     where = f"{ABOUT[network]}; {table['draw'].nunique()} draws of hosts; {failures(table)}"
     return [
-        _alike_at_first(ways, where),
-        _rises(ways, where),
-        _random_is_worst(ways, where),
-        _nearest_above_pruned(ways, where),
-        _pruned_is_better(ways, where),
-        _ellipse_like_nearest(ways, where),
-        _ellipse_not_best(ways, where),
+        _alike_at_first(latencies, where),
+        _rises(latencies, where),
+        _random_is_worst(latencies, where),
+        _nearest_above_pruned(latencies, where),
+        _pruned_is_better(latencies, where),
+        _ellipse_like_nearest(latencies, where),
+        _ellipse_not_best(latencies, where),
     ]
 
 
@@ -109,50 +109,53 @@ def _ends(values: pd.DataFrame) -> tuple[int, int]:
 
 
 def _seconds(values: pd.DataFrame) -> str:
-    return ", ".join(f"{label} {values[way].mean() / 1000.0:.2f}" for way, label in LABELS.items()) + " s"
+    return (
+        ", ".join(f"{label} {values[method].mean() / 1000.0:.2f}" for method, label in LABELS.items()) + " s"
+    )
 
 
-def _both(ways: dict[float, pd.DataFrame], last: bool) -> str:
+def _both(latencies: dict[float, pd.DataFrame], last: bool) -> str:
     parts = [
-        f"{STALENESS[stale]}: {_seconds(_at(values, _ends(values)[last]))}" for stale, values in ways.items()
+        f"{STALENESS[stale]}: {_seconds(_at(values, _ends(values)[last]))}"
+        for stale, values in latencies.items()
     ]
     return "; ".join(parts)
 
 
-def _alike_at_first(ways: dict[float, pd.DataFrame], where: str) -> Claim:
-    means = _at(ways[PRESENT], _ends(ways[PRESENT])[0]).mean()
+def _alike_at_first(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+    means = _at(latencies[PRESENT], _ends(latencies[PRESENT])[0]).mean()
     spread = float(means.max() / means.min() - 1.0)
     return Claim(
         "With few operators all four perform almost alike",
         "-",
-        f"{spread:.0%} between best and worst with {_ends(ways[PRESENT])[0]} operators, present loads; "
-        f"{_both(ways, last=False)}",
+        f"{spread:.0%} between best and worst with {_ends(latencies[PRESENT])[0]} operators, present loads; "
+        f"{_both(latencies, last=False)}",
         verdict(spread <= SIMILAR, spread <= SIMILAR),
         f"rule: within 10 % with present loads; {where}. With late loads, EL is misled from the start",
     )
 
 
-def _rises(ways: dict[float, pd.DataFrame], where: str) -> Claim:
-    first, last = (_at(ways[PRESENT], operators).mean() for operators in _ends(ways[PRESENT]))
+def _rises(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+    first, last = (_at(latencies[PRESENT], operators).mean() for operators in _ends(latencies[PRESENT]))
     growth = last / first
     rises = bool((growth > 1.0).all())
     return Claim(
         "Latency rises with the number of operators",
         "-",
         "240 operators against the first: "
-        + ", ".join(f"{label} {growth[way]:.1f} times" for way, label in LABELS.items()),
+        + ", ".join(f"{label} {growth[method]:.1f} times" for method, label in LABELS.items()),
         verdict(rises, rises),
         f"rule: for all four, present loads; {where}",
     )
 
 
-def _random_is_worst(ways: dict[float, pd.DataFrame], where: str) -> Claim:
-    values = _at(ways[PRESENT], _ends(ways[PRESENT])[1])
+def _random_is_worst(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+    values = _at(latencies[PRESENT], _ends(latencies[PRESENT])[1])
     above = (values["krand"] - values[["knn", "el", "cknn"]].max(axis=1)).tolist()
     return Claim(
         "kRand's latency increases fastest and is the highest under load",
         "-",
-        _both(ways, last=True),
+        _both(latencies, last=True),
         order_verdict(above),
         "rule: kRand is above the highest of the others by more than two standard errors, with present "
         f"loads; {where}. Here only these graphs load the hosts, so random choice spreads the load and kNN "
@@ -161,12 +164,12 @@ def _random_is_worst(ways: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _nearest_above_pruned(ways: dict[float, pd.DataFrame], where: str) -> Claim:
+def _nearest_above_pruned(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
     highest = {}
-    for stale, values in ways.items():
+    for stale, values in latencies.items():
         means = values.groupby(level="operators").mean()
         highest[stale] = float((means["knn"] / means["cknn"] - 1.0).max())
-    values = _at(ways[PRESENT], _ends(ways[PRESENT])[1])
+    values = _at(latencies[PRESENT], _ends(latencies[PRESENT])[1])
     ordered = mean_of(values["knn"] - values["cknn"]).surely_positive
     return Claim(
         "kNN deviates from CkNN by up to 38 % under load",
@@ -179,14 +182,14 @@ def _nearest_above_pruned(ways: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _pruned_is_better(ways: dict[float, pd.DataFrame], where: str) -> Claim:
-    values = _at(ways[PRESENT], _ends(ways[PRESENT])[1])
-    better = {way: mean_of(values[way] - values["cknn"]) for way in ("knn", "krand")}
+def _pruned_is_better(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+    values = _at(latencies[PRESENT], _ends(latencies[PRESENT])[1])
+    better = {method: mean_of(values[method] - values["cknn"]) for method in ("knn", "krand")}
     sure = [gain.surely_positive for gain in better.values()]
     return Claim(
         "CkNN leads to lower latency than kNN and kRand (section VI)",
         "-",
-        ", ".join(f"{gain.text(0)} ms below {LABELS[way]}" for way, gain in better.items())
+        ", ".join(f"{gain.text(0)} ms below {LABELS[method]}" for method, gain in better.items())
         + " with all operators, present loads",
         verdict(all(sure), any(sure)),
         f"rule: below both by more than two standard errors; ordering only: below one of them; {where}. Here "
@@ -194,9 +197,9 @@ def _pruned_is_better(ways: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _ellipse_like_nearest(ways: dict[float, pd.DataFrame], where: str) -> Claim:
+def _ellipse_like_nearest(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
     ratios = {}
-    for stale, values in ways.items():
+    for stale, values in latencies.items():
         last = _at(values, _ends(values)[1]).mean()
         ratios[stale] = float(last["el"] / last["knn"])
     close = abs(ratios[LATE] - 1.0) <= SIMILAR
@@ -211,8 +214,8 @@ def _ellipse_like_nearest(ways: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _ellipse_not_best(ways: dict[float, pd.DataFrame], where: str) -> Claim:
-    values = _at(ways[LATE], _ends(ways[LATE])[1])
+def _ellipse_not_best(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+    values = _at(latencies[LATE], _ends(latencies[LATE])[1])
     best = values[["knn", "krand", "cknn"]].mean().idxmin()
     differences = (values["el"] - values[best]).tolist()
     return Claim(

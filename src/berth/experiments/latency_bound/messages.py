@@ -52,24 +52,24 @@ class Messages:
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """The four numbers, and the shares of hosts that follow from them."""
         values = over_time(table, "messages")
-        means = {way: mean_of(values[PRESENT][way]) for way in PAPER}
+        means = {method: mean_of(values[PRESENT][method]) for method in PAPER}
         where = f"{ABOUT[papers_network(setting.data)]}; {failures(table)}"
         ordered = max(means["knn"].value, means["krand"].value) < means["cknn"].value < means["el"].value
         claims = [
             Claim(
-                f"{LABELS[way]} needs {number} messages for a set of candidates",
+                f"{LABELS[method]} needs {number} messages for a set of candidates",
                 f"{number}",
-                f"{means[way].text(1)} over {means[way].draws} draws of hosts; late loads: "
-                f"{mean_of(values[LATE][way]).text(1)}",
-                verdict(within(means[way].value, number, CLOSE), ordered),
+                f"{means[method].text(1)} over {means[method].draws} draws of hosts; late loads: "
+                f"{mean_of(values[LATE][method]).text(1)}",
+                verdict(within(means[method].value, number, CLOSE), ordered),
                 f"rule: within 10 %, present loads; the order: kNN and kRand below CkNN below EL; {where}",
             )
-            for way, number in PAPER.items()
+            for method, number in PAPER.items()
         ]
         return [
             *claims,
-            _asked(means["el"], "el", 144 / HOSTS, ordered, where),
-            _asked(means["cknn"], "cknn", 0.05, ordered, where),
+            _hosts_asked(means["el"], "el", 144 / HOSTS, ordered, where),
+            _hosts_asked(means["cknn"], "cknn", 0.05, ordered, where),
         ]
 
     def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
@@ -87,12 +87,12 @@ class Messages:
         )
 
 
-def _asked(messages: Mean, way: str, paper: float, ordered: bool, where: str) -> Claim:
+def _hosts_asked(messages: Mean, method: str, paper: float, ordered: bool, where: str) -> Claim:
     """A request and an answer for each host that is asked."""
     share = messages.value / 2.0 / HOSTS
     close = within(share, paper, CLOSE)
     return Claim(
-        f"{LABELS[way]} asks {'144 of 200 hosts' if way == 'el' else 'about 5 % of the hosts'}",
+        f"{LABELS[method]} asks {'144 of 200 hosts' if method == 'el' else 'about 5 % of the hosts'}",
         f"{paper:.0%}",
         f"{share:.1%} of {HOSTS} hosts",
         verdict(close, ordered),

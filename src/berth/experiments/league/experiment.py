@@ -65,16 +65,16 @@ class League:
     def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
         """For each group, how far policies are from the best known."""
         figure.set_size_inches(9, 9)
-        told = with_ratios(table)
-        groups = [group for group in GROUPS if (told["group"] == group).any()]
+        rated = with_ratios(table)
+        groups = [group for group in GROUPS if (rated["group"] == group).any()]
         axes = np.atleast_1d(figure.subplots((len(groups) + 1) // 2, 2)).ravel()
         for place, group in zip(axes, groups, strict=False):
-            found = [item for item in standings(told, group) if item.plans][::-1]
+            found = [item for item in standings(rated, group) if item.plans][::-1]
             place.barh(
                 [item.policy for item in found],
                 [min(item.ratio, WORST_SHOWN) - 1.0 for item in found],
                 left=1.0,
-                color=["#0072b2" if item.plans == item.asked else "#e69f00" for item in found],
+                color=["#0072b2" if item.plans == item.made_for else "#e69f00" for item in found],
             )
             place.set_xscale("log")
             place.set_xlim(1.0, WORST_SHOWN)
@@ -86,7 +86,7 @@ class League:
             place.set_visible(False)
         limit = QUICK_LIMIT if setting.quick else FULL_LIMIT
         return (
-            f"How far each policy is from the best known plan, {told['problem'].nunique()} problems, "
+            f"How far each policy is from the best known plan, {rated['problem'].nunique()} problems, "
             f"{limit:g} s for each; bars end at {WORST_SHOWN:g}. Orange: on some problems of the group it "
             "found no plan that keeps all constraints, and these are not in its mean. Policies without any "
             "plan are left out."

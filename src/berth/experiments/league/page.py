@@ -56,16 +56,16 @@ def page(table: pd.DataFrame, limit: float, quick: bool) -> str:
         limit: seconds that every policy had.
         quick: whether it is the quick form.
     """
-    told = with_ratios(table)
-    groups = [group for group in GROUPS if (told["group"] == group).any()]
+    rated = with_ratios(table)
+    groups = [group for group in GROUPS if (rated["group"] == group).any()]
     commands = COMMANDS.format(quick=" --quick" if quick else "")
     header = HEADER.format(limit=limit, commands=commands)
     parts = [
         header,
-        _advice(told, groups),
+        _advice(rated, groups),
         READING,
-        *(_group(told, group) for group in groups),
-        _problems(told),
+        *(_group(rated, group) for group in groups),
+        _problems(rated),
     ]
     return "\n".join(parts)
 
@@ -74,12 +74,12 @@ def _link(policy: str) -> str:
     return f"[{policy}](policies/{policy}.md)"
 
 
-def _advice(told: pd.DataFrame, groups: Sequence[str]) -> str:
+def _advice(rated: pd.DataFrame, groups: Sequence[str]) -> str:
     lines = ["## In short", ""]
-    everywhere = _everywhere(told, groups)
+    everywhere = _everywhere(rated, groups)
     lines.append(f"- **Not sure**: {_link('auto')}, the default; {everywhere}.")
     for group in groups:
-        found = [item for item in standings(told, group) if item.plans and item.policy != "auto"]
+        found = [item for item in standings(rated, group) if item.plans and item.policy != "auto"]
         if not found:
             continue
         line = f"- **{KINDS[group]}**: {_link(found[0].policy)} ({_in_words(found[0])})"
@@ -90,11 +90,11 @@ def _advice(told: pd.DataFrame, groups: Sequence[str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _everywhere(told: pd.DataFrame, groups: Sequence[str]) -> str:
-    found = [item for group in groups for item in standings(told, group) if item.policy == "auto"]
-    near, asked = sum(item.near for item in found), sum(item.asked for item in found)
+def _everywhere(rated: pd.DataFrame, groups: Sequence[str]) -> str:
+    found = [item for group in groups for item in standings(rated, group) if item.policy == "auto"]
+    near, made_for = sum(item.near for item in found), sum(item.made_for for item in found)
     plans = sum(item.plans for item in found)
-    return f"within 1 % of the best known on {near} of {asked} problems, with a plan for {plans}"
+    return f"within 1 % of the best known on {near} of {made_for} problems, with a plan for {plans}"
 
 
 def _faster(found: Sequence[Standing]) -> Standing | None:
@@ -106,7 +106,7 @@ def _faster(found: Sequence[Standing]) -> Standing | None:
     good = [
         item
         for item in found[1:]
-        if item.plans == item.asked
+        if item.plans == item.made_for
         and item.ratio <= QUICK_ENOUGH
         and item.seconds <= most
         and not item.own_goal
@@ -118,7 +118,7 @@ def _in_words(item: Standing) -> str:
     words = [
         f"{item.ratio:.2f} times the best known",
         f"{_seconds(item.seconds)} s",
-        f"plans for {item.plans} of {item.asked}",
+        f"plans for {item.plans} of {item.made_for}",
     ]
     return ", ".join([*words, "has a goal of its own"] if item.own_goal else words)
 
@@ -129,21 +129,21 @@ def _seconds(value: float) -> str:
     return "< 0.01" if value < 0.01 else f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
 
 
-def _group(told: pd.DataFrame, group: str) -> str:
-    found = standings(told, group)
+def _group(rated: pd.DataFrame, group: str) -> str:
+    found = standings(rated, group)
     lines = [
         f"## {group.capitalize()}",
         "",
-        f"{told.loc[told['group'] == group, 'problem'].nunique()} problems.",
+        f"{rated.loc[rated['group'] == group, 'problem'].nunique()} problems.",
         "",
         "| policy | objective / best | within 1 % | plans | breaks | no plan | seconds |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [_row(item) for item in found if item.asked]
-    idle = [_link(item.policy) for item in found if not item.asked]
+    lines += [_row(item) for item in found if item.made_for]
+    idle = [_link(item.policy) for item in found if not item.made_for]
     if idle:
         lines += ["", f"Not made for any of these: {', '.join(idle)}."]
-    partly = [f"{_link(item.policy)} ({item.not_made})" for item in found if item.asked and item.not_made]
+    partly = [f"{_link(item.policy)} ({item.not_made})" for item in found if item.made_for and item.not_made]
     if partly:
         lines += ["", f"Not made for some of these: {', '.join(partly)}."]
     return "\n".join([*lines, ""])
@@ -154,7 +154,7 @@ def _row(item: Standing) -> str:
     cells = (
         _link(item.policy) + (" †" if item.own_goal else ""),
         ratio,
-        f"{item.near} of {item.asked}",
+        f"{item.near} of {item.made_for}",
         item.plans,
         item.broken or "",
         item.without or "",
@@ -163,14 +163,14 @@ def _row(item: Standing) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def _problems(told: pd.DataFrame) -> str:
+def _problems(rated: pd.DataFrame) -> str:
     lines = [
         "## The problems",
         "",
         "| problem | instances | nodes | objective | best known | found by | proved |",
         "|---|---|---|---|---|---|---|",
     ]
-    first = told[told["seed"] == told["seed"].min()]
+    first = rated[rated["seed"] == rated["seed"].min()]
     for name, part in first.groupby("problem", sort=False):
         one = part.iloc[0]
         best, bound = float(one["best"]), float(one["proved"])

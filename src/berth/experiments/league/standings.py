@@ -42,7 +42,7 @@ class Standing:
     own_goal: bool
 
     @property
-    def asked(self) -> int:
+    def made_for(self) -> int:
         """Problems that it is made for."""
         return self.plans + self.broken + self.without
 

@@ -211,15 +211,15 @@ def _lower_cost(table: pd.DataFrame, here: pd.DataFrame, scheme: str, paper: flo
 
 def _elsewhere(table: pd.DataFrame, column: str, lower: str, higher: str) -> str:
     """The same under other choices for what the paper doesn't give."""
-    told = []
+    elsewhere = []
     for variant in table["variant"].unique():
         if variant != AS_USUAL:
             part = common_repeats(table, variant, FAT_TREE)
             if len(part) > 1:
                 ours = reduction(part[column, lower], part[column, higher])
-                told.append(f"{variant}: {percent(ours)} of {len(part)} repeats")
+                elsewhere.append(f"{variant}: {percent(ours)} of {len(part)} repeats")
     unknown = "Containers and traffic are not published (E1.15)"
-    return f"{unknown}; {'; '.join(told)}" if told else f"{unknown}; the full run tries others, too"
+    return f"{unknown}; {'; '.join(elsewhere)}" if elsewhere else f"{unknown}; the full run tries others, too"
 
 
 def _order_of_costs(here: pd.DataFrame) -> Iterator[Claim]:

@@ -58,13 +58,13 @@ def requested(topology: str, seed: int, number: int, applications: int = 1, **gi
     """A request, or some, on a cluster; those of a number are the same on all topologies."""
     rng = generator_for(seed * SEEDS_APART + number)
     parameters = FatTreeParameters(**given) if topology == FAT_TREE else JellyfishParameters(**given)
-    asked = tuple(request(f"a{place}", parameters, rng) for place in range(applications))
+    wanted = tuple(request(f"a{place}", parameters, rng) for place in range(applications))
     network: Network
     if isinstance(parameters, FatTreeParameters):
         network = FatTree().network(parameters, rng, None)
     else:
         network = Jellyfish().network(parameters, rng, None)
-    return Problem("requests", network, asked)
+    return Problem("requests", network, wanted)
 
 
 def placed(

@@ -69,7 +69,7 @@ def adapting_runs(setting: Setting) -> Iterable[Run]:
 
 
 def adapted(
-    run: Run, setting: Setting, ways: dict[str, tuple[str, dict[str, Any]]]
+    run: Run, setting: Setting, methods: dict[str, tuple[str, dict[str, Any]]]
 ) -> Iterator[tuple[int, str, str, Plan]]:
     """Of every graph, change of rates and way to place: the plan after the change."""
     rng = named_generator(setting.seed, run.key)
@@ -77,23 +77,23 @@ def adapted(
     for graph in range(run.parameters["graphs"]):
         problem = operator_graph(network, 12, rng)
         changed = {change: redrawn(problem, rng, change == SELECTIVITIES) for change in CHANGES}
-        for name, (policy, parameters) in ways.items():
+        for name, (policy, parameters) in methods.items():
             before = berth.solve(problem, policy, **parameters)
             for change, problem_after in changed.items():
                 yield graph, change, name, berth.solve(problem_after, policy, previous=before, **parameters)
 
 
 def counted(
-    run: Run, setting: Setting, ways: dict[str, tuple[str, dict[str, Any]]], count: str
+    run: Run, setting: Setting, methods: dict[str, tuple[str, dict[str, Any]]], count: str
 ) -> Iterator[Row]:
     """What the trace of each of these plans counts, as rows."""
-    for graph, change, way, plan in adapted(run, setting, ways):
+    for graph, change, method, plan in adapted(run, setting, methods):
         yield {
             "network": run.parameters["network"],
             "draw": run.parameters["draw"],
             "graph": graph,
             "change": change,
-            "policy": way,
+            "policy": method,
             count: plan.trace.get(count),
             "failed": not plan.assignment,
         }

@@ -25,7 +25,7 @@ from berth.experiments.mopa.graphs import (
 )
 from berth.experiments.networks import ABOUT, papers_network
 
-WAYS: dict[str, tuple[str, dict[str, Any]]] = {"MOPA": ("mopa", {"refine": False}), "SBON": ("sbon", {})}
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {"MOPA": ("mopa", {"refine": False}), "SBON": ("sbon", {})}
 PAPER = {"MOPA": (0, 28), "SBON": (64, 365)}
 PAPER_SHARE = 0.0325
 
@@ -45,7 +45,7 @@ class Messages:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """The messages of every graph, change and policy."""
-        return counted(run, setting, WAYS, "messages")
+        return counted(run, setting, METHODS, "messages")
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """The ranges, their order and the ratio, for both ways to read the change."""
@@ -57,7 +57,7 @@ class Messages:
         figure.set_size_inches(9, 4.5)
         for axes, change in zip(figure.subplots(1, 2, sharey=True), CHANGES, strict=True):
             side_by_side = paired(table, change, "messages")
-            for policy in WAYS:
+            for policy in METHODS:
                 found = side_by_side[policy]
                 low, high = found.min(), found.max()
                 cumulative(axes, found, f"{policy}: {low:.0f} to {high:.0f}", COLOURS[policy])

@@ -27,7 +27,7 @@ from berth.experiments.mopa.graphs import (
 from berth.experiments.mopa.messages import paired
 from berth.experiments.networks import ABOUT, papers_network
 
-WAYS: dict[str, tuple[str, dict[str, Any]]] = {
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "MOPA, lazy": ("mopa", {"refine": False}),
     "MOPA, eager": ("mopa", {"refine": False, "migration": "eager"}),
     "SBON, lazy": ("sbon", {}),
@@ -61,7 +61,7 @@ class Migrations:
 
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """The migrations of every graph, change and way to migrate."""
-        return counted(run, setting, WAYS, "migrations")
+        return counted(run, setting, METHODS, "migrations")
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """Fewer migrations, on average and in how many runs: for every reading (E3.10)."""
@@ -78,10 +78,12 @@ class Migrations:
         figure.set_size_inches(9, 4.5)
         for axes, change in zip(figure.subplots(1, 2, sharey=True), CHANGES, strict=True):
             found = paired(table, change, "migrations")
-            for way in WAYS:
-                policy, when = way.split(", ")
+            for method in METHODS:
+                policy, when = method.split(", ")
                 style = "-" if when == "eager" else "--"
-                cumulative(axes, found[way], f"{way}: mean {found[way].mean():.2f}", COLOURS[policy], style)
+                cumulative(
+                    axes, found[method], f"{method}: mean {found[method].mean():.2f}", COLOURS[policy], style
+                )
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
             finish(axes, f"new rates of {change}", "migrations")
         graphs, failed = table.groupby(["draw", "graph"]).ngroups, int(table["failed"].sum())

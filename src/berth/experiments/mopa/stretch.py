@@ -119,11 +119,11 @@ def _run(network: str, draw: int, graphs: int) -> Run:
 def stretch_claims(table: pd.DataFrame, network: str) -> Sequence[Claim]:
     """The claims on the paper's network; their spread is that over draws of nodes."""
     part = table[(table["network"] == network) & table["policy"].isin(PAPER)]
-    told = part[~part["failed"]]
+    succeeded = part[~part["failed"]]
     failed = f"{int(part['failed'].sum())} of {len(part)} plans failed"
-    values = {policy: told.loc[told["policy"] == policy, "stretch"] for policy in PAPER}
+    values = {policy: succeeded.loc[succeeded["policy"] == policy, "stretch"] for policy in PAPER}
     where = f"on {ABOUT[network]}"
-    claims = [_mean_claim(told, policy, f"{where}; {failed}") for policy in PAPER]
+    claims = [_mean_claim(succeeded, policy, f"{where}; {failed}") for policy in PAPER]
     quantiles = {policy: float(found.quantile(0.7)) for policy, found in values.items()}
     ordered = quantiles["MOPA"] < quantiles["SBON"]
     for policy, numbers in PAPER.items():
@@ -164,18 +164,18 @@ def stretch_claims(table: pd.DataFrame, network: str) -> Sequence[Claim]:
                 f"MOPA's is lower; {where}",
             )
         )
-    return [*claims, _error_claim(told, where)]
+    return [*claims, _error_claim(succeeded, where)]
 
 
-def _over_draws(told: pd.DataFrame, policy: str) -> pd.Series[float]:
-    means: pd.Series[float] = told[told["policy"] == policy].groupby("draw")["stretch"].mean()
+def _over_draws(succeeded: pd.DataFrame, policy: str) -> pd.Series[float]:
+    means: pd.Series[float] = succeeded[succeeded["policy"] == policy].groupby("draw")["stretch"].mean()
     return means
 
 
-def _mean_claim(told: pd.DataFrame, policy: str, where: str) -> Claim:
-    ours, paper = mean_of(_over_draws(told, policy)), PAPER[policy]["mean"]
-    lower = mean_of((_over_draws(told, "SBON") - _over_draws(told, "MOPA")).dropna())
-    graphs = int((told["policy"] == policy).sum())
+def _mean_claim(succeeded: pd.DataFrame, policy: str, where: str) -> Claim:
+    ours, paper = mean_of(_over_draws(succeeded, policy)), PAPER[policy]["mean"]
+    lower = mean_of((_over_draws(succeeded, "SBON") - _over_draws(succeeded, "MOPA")).dropna())
+    graphs = int((succeeded["policy"] == policy).sum())
     return Claim(
         f"The mean stretch of {policy}",
         f"{paper}",
@@ -187,8 +187,8 @@ def _mean_claim(told: pd.DataFrame, policy: str, where: str) -> Claim:
     )
 
 
-def _error_claim(told: pd.DataFrame, where: str) -> Claim:
-    error = mean_of(2.0 * told.groupby("draw")["coordinate_error_ms"].mean())
+def _error_claim(succeeded: pd.DataFrame, where: str) -> Claim:
+    error = mean_of(2.0 * succeeded.groupby("draw")["coordinate_error_ms"].mean())
     close = within(error.value, PAPER_ERROR_MS, ERROR_CLOSE)
     return Claim(
         "Coordinates miss the measured delays by 15 ms on average",

@@ -215,7 +215,7 @@ def _factors(table: pd.DataFrame, solver: str, kind: str, axis: str, column: str
     return difference
 
 
-def _told(logarithms: pd.Series[float]) -> str:
+def _factor_text(logarithms: pd.Series[float]) -> str:
     mean = mean_of(logarithms)
     return f"{np.exp(mean.value):.2g} times {_spread(mean)}"
 
@@ -232,8 +232,8 @@ def _grows(table: pd.DataFrame, kind: str, axis: str) -> Claim:
     return Claim(
         f"{kind}: the time grows with the number of {axis}",
         f"- ({paper} {axis})",
-        f"from {sizes.min()} to {sizes.max()} {axis}: {_told(found)}; berth, {paper}: "
-        f"{_told(_factors(table, OURS, kind, axis, axis))}",
+        f"from {sizes.min()} to {sizes.max()} {axis}: {_factor_text(found)}; berth, {paper}: "
+        f"{_factor_text(_factors(table, OURS, kind, axis, axis))}",
         order_verdict(found.tolist()),
         "rule: the paper's program takes longer at the largest size than at the smallest, by more than two "
         "standard errors of the logarithm; the curves of the figure are not in the text",
@@ -247,7 +247,7 @@ def _powers(table: pd.DataFrame, solver: str, kind: str, axis: str) -> pd.Series
 
 
 def _more_sensitive(table: pd.DataFrame, kind: str) -> Claim:
-    def told(solver: str) -> str:
+    def powers_text(solver: str) -> str:
         operators, nodes = (mean_of(_powers(table, solver, kind, axis)) for axis in ("operators", "nodes"))
         return f"operators to the power of {operators.text(1)}, nodes to {nodes.text(1)}, {nodes.draws} draws"
 
@@ -255,7 +255,7 @@ def _more_sensitive(table: pd.DataFrame, kind: str) -> Claim:
     return Claim(
         f"{kind}: the time is more sensitive to the number of operators than to that of nodes",
         "-",
-        f"{told(PROGRAM)}; berth at the paper's sizes: {told(OURS)}",
+        f"{powers_text(PROGRAM)}; berth at the paper's sizes: {powers_text(OURS)}",
         order_verdict(more.tolist()),
         "rule: the power of the paper's program's time, from the smallest to the largest size, is higher for "
         "operators by more than two standard errors. Sizes are smaller than the paper's, and the solver is "
@@ -269,8 +269,8 @@ def _falls(table: pd.DataFrame, kind: str) -> Claim:
     return Claim(
         f"{kind}: the time falls with the capacity of the nodes",
         "- (2 to 10)",
-        f"capacity {sizes.min()} against {sizes.max()}: {_told(found)}; berth, 2 against 10: "
-        f"{_told(-_factors(table, OURS, kind, 'capacity', 'capacity'))}",
+        f"capacity {sizes.min()} against {sizes.max()}: {_factor_text(found)}; berth, 2 against 10: "
+        f"{_factor_text(-_factors(table, OURS, kind, 'capacity', 'capacity'))}",
         order_verdict(found.tolist()),
         "rule: the paper's program takes longer at the least capacity, by more than two standard errors of "
         "the logarithm. HiGHS is another solver than theirs, and sizes are smaller: with room for one "
@@ -293,8 +293,8 @@ def _swapped(table: pd.DataFrame, kind: str) -> Claim:
     return Claim(
         f"{kind}: 20 operators on 50 nodes take less time than 50 operators on 20 nodes",
         f"{paper:g} times",
-        f"{few} on {many} against {many} on {few}: {_told(found)}; berth at the paper's sizes: "
-        f"{_told(_factors(table, OURS, kind, 'swapped', 'operators'))}",
+        f"{few} on {many} against {many} on {few}: {_factor_text(found)}; berth at the paper's sizes: "
+        f"{_factor_text(_factors(table, OURS, kind, 'swapped', 'operators'))}",
         outcome,
         f"rule: within a factor of {FACTOR}; the order: above 1 by more than two standard errors of the "
         f"logarithm{why}",

@@ -59,9 +59,9 @@ class SolveTimes:
     def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
         """Every goal, after one that is not counted: it loads and compiles."""
         number = int(run.parameters["instance"])
-        for _, problem in _wishes(setting, number + 1_000_000):
+        for _, problem in _problems(setting, number + 1_000_000):
             solve(problem, "odp")
-        for goal, problem in _wishes(setting, number):
+        for goal, problem in _problems(setting, number):
             metric = GOALS[goal]
             began = time.process_time()
             plan = solve(problem, "odp")
@@ -119,7 +119,7 @@ class SolveTimes:
         )
 
 
-def _wishes(setting: Setting, number: int) -> Iterator[tuple[str, Problem]]:
+def _problems(setting: Setting, number: int) -> Iterator[tuple[str, Problem]]:
     """A problem for each goal."""
     with_outages, _ = setups.short_cut(setting, number)
     without = setups.always_up(setting, number)

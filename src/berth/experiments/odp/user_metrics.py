@@ -92,7 +92,7 @@ class UserMetrics:
             yield from _really_run(problem, int(run.parameters["batches"]), setting.seed, common)
             return
         seed = setups.seed_of(setting, number)
-        for method, plan in wished(problem).items():
+        for method, plan in plans_of(problem).items():
             facts = {"method": method, "sample": None, **common, **_judged(problem, plan)}
             for row in timeline.windows(
                 problem, [Step(0.0, plan)], "response_time_ms", DURATION_S, seed, REPAIR_S
@@ -127,7 +127,7 @@ class UserMetrics:
 
 def _really_run(problem: Problem, batches: int, seed: int, common: Row) -> Iterator[Row]:
     """A row for each batch; `goal` is the model's word for its latency."""
-    plans = wished(problem)
+    plans = plans_of(problem)
     for batch in on_spark.measured_on_spark(problem, plans, batches, seed):
         plan = plans[batch.method]
         measured = {"time_s": batch.time_s, "latency_ms": batch.latency_ms, "lost_share": batch.lost_share}
@@ -135,11 +135,12 @@ def _really_run(problem: Problem, batches: int, seed: int, common: Row) -> Itera
         yield {**NOTHING, **common, "sample": None, **facts, **measured, **_judged(problem, plan)}
 
 
-def wished(problem: Problem) -> dict[str, Plan]:
+def plans_of(problem: Problem) -> dict[str, Plan]:
     """The plan of each wish, as the solver gives it."""
-    wishes = {FASTEST: "response_time", MOST_AVAILABLE: "availability"}
+    metrics = {FASTEST: "response_time", MOST_AVAILABLE: "availability"}
     return {
-        method: solve(replace(problem, objective={metric: 1.0}), "s-odp") for method, metric in wishes.items()
+        method: solve(replace(problem, objective={metric: 1.0}), "s-odp")
+        for method, metric in metrics.items()
     }
 
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from berth.cli.coordinates_on_spark import ProbeCounts, locate_on_spark
-from berth.cli.options import AsJson, Configuration, Master, ProblemFile
+from berth.cli.options import AsJson, Configuration, Master, ProblemFile, session_for
 from berth.cli.output import err, number, out, plain_table, print_json
+from berth.cli.progress import watching
 from berth.files import check_writable, write_text
 from berth.files.document import document_text, read_document
 from berth.files.problem_file import network_from, with_coordinates
 from berth.model import BadInput, Network
 
 if TYPE_CHECKING:
+    from berth.files.probes import ProbeCounts
     from berth.space.network_space import Located
     from berth.space.vivaldi import VivaldiOptions
 
@@ -88,9 +90,15 @@ def coordinates(
     network = without_coordinates(network)
     most_listed = MOST_LISTED if as_json else MOST_SHOWN
     if spark:
-        located, measured = locate_on_spark(
-            network, probes or [], options, seed, most_listed, target.parent, master, configuration
-        )
+        with (
+            session_for(master, configuration, "berth coordinates") as session,
+            watching(session, "reading probes") as steps,
+        ):
+            from berth.pipeline.coordinates import locate_on_spark
+
+            located, measured = locate_on_spark(
+                session, network, probes or [], options, seed, most_listed, target.parent, steps
+            )
     else:
         located, measured = _located(network, probes or [], options, seed, most_listed)
     found = located.coordinates
@@ -128,8 +136,7 @@ def _located(
         return locate(network, None, options, seed, most_listed), None
     measured = read_probes(probes, network.index)
     pairs = measured.senders, measured.receivers, measured.delay_ms
-    counts = ProbeCounts(measured.records, len(measured.delay_ms), measured.rejected)
-    return locate(network, pairs, options, seed, most_listed), counts
+    return locate(network, pairs, options, seed, most_listed), measured.counts
 
 
 def _document(network: Network, located: Located, probes: ProbeCounts | None) -> dict[str, Any]:
@@ -145,7 +152,7 @@ def _document(network: Network, located: Located, probes: ProbeCounts | None) ->
         "resets": found.resets,
         "errors": None if found.errors is None else found.errors.as_trace(),
         "rejected_samples": located.rejected,
-        "probes": None if probes is None else _probes_document(probes),
+        "probes": None if probes is None else asdict(probes),
         "unplaced": [names[node] for node in found.unplaced.tolist()],
         "islands": int(found.islands.max(initial=0)) + 1,
         "estimated": {
@@ -157,11 +164,6 @@ def _document(network: Network, located: Located, probes: ProbeCounts | None) ->
             ],
         },
     }
-
-
-def _probes_document(probes: ProbeCounts) -> dict[str, Any]:
-    rejected = dict(probes.rejected)
-    return {"records": probes.records, "pairs": probes.pairs, "rejected": rejected}
 
 
 def _print(network: Network, located: Located, probes: ProbeCounts | None) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 from rich.markup import escape
 
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, ProblemFile, settings_from
-from berth.cli.output import err, out, print_json, print_violations
+from berth.cli.options import AsJson, PlanFiles, ProblemFile, picture_format, settings_from
+from berth.cli.output import err, metric_value, number, out, plain_table, print_json, print_violations
 from berth.connectors import load_any
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
-from berth.files import check_writable, load, write_bytes
-from berth.model import BadInput
+from berth.files import check_writable, load, write_bytes, write_text
+from berth.model import BadInput, Problem
 from berth.model.parameters import parameters_from
+
+if TYPE_CHECKING:
+    from berth.simulate import Simulation
 
 EPILOG = """Examples:
 
@@ -29,7 +35,7 @@ EPILOG = """Examples:
 Exit codes: 0 a plan that breaks no constraint and keeps up, 2 bad input, 5 it breaks constraints (where
 something is not placed, nothing is simulated), or something has more to do than it can.
 """
-_FORMATS: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
+MOST_ROWS = 40
 _NAMES = {"duration_s": "--duration", "warm_up_s": "--warm-up", "seed": "--seed"}
 """Options that are no `--set`."""
 
@@ -92,26 +98,26 @@ def simulate(
     if not (situation.complete and situation.linked):
         _refuse(violations, as_json)
     # the loops take their time to load: who made a mistake need not wait
-    from berth.cli.simulate_events import load_events
-    from berth.cli.simulate_view import document_of, print_simulation, write_tables
-    from berth.simulate import Options
+    from berth.files.events_file import load_events
+    from berth.simulate import Options, simulation_document, simulation_tables
     from berth.simulate import simulate as run
 
     options = _options(Options, given)
     happening = None if events is None else load_events(events, loaded, placed)
     simulation = run(loaded, placed, options, happening)
     if folder is not None:
-        write_tables(simulation, loaded, folder)
+        for name, text in simulation_tables(simulation, loaded).items():
+            write_text(folder / name, text)
         err.print(f"tables written to {folder}", markup=False, soft_wrap=True)
     if picture is not None:
         from berth.drawing.simulation_picture import draw_simulation
 
-        write_bytes(picture, draw_simulation(loaded, simulation, _FORMATS[picture.suffix.lower()]))
+        write_bytes(picture, draw_simulation(loaded, simulation, picture_format("--picture", picture)))
         err.print(f"picture written to {picture}", markup=False, soft_wrap=True)
     if as_json:
-        print_json(document_of(simulation, loaded, violations))
+        print_json(simulation_document(simulation, loaded, violations))
     else:
-        print_simulation(loaded, simulation)
+        _print_simulation(loaded, simulation)
         print_violations(violations)
         for line in simulation.unstable:
             out.print(f"[red]x[/] {escape(line)}", soft_wrap=True)
@@ -131,8 +137,7 @@ def _options(kind: type, given: dict[str, Any]) -> Any:
 def _check_targets(folder: Path | None, picture: Path | None) -> None:
     """Fail before anything is simulated."""
     if picture is not None:
-        if picture.suffix.lower() not in _FORMATS:
-            raise BadInput([f"--picture {picture}: expected a name that ends in .png or .svg"])
+        picture_format("--picture", picture)
         check_writable(picture)
     if folder is not None:
         try:
@@ -152,6 +157,67 @@ def _refuse(violations: tuple[str, ...], as_json: bool) -> None:
         )
         print_violations(violations)
     raise typer.Exit(BROKEN)
+
+
+def _print_simulation(problem: Problem, simulation: Simulation) -> None:
+    """The summary: what was measured beside what the judge expects, then every instance."""
+    from berth.simulate.report import link_names
+
+    totals, expected = simulation.totals, simulation.expected
+    seconds, events = number(totals.seconds), f"{totals.events:,} events"
+    out.print(f"[bold]{escape(problem.name)}[/] · {seconds} s · {totals.emitted:,} tuples in · {events}\n")
+    path = f" ({' -> '.join(totals.worst_path)})" if totals.worst_path else ""
+    rows = [
+        ("latency, mean", _time(totals.latency_mean_ms), ""),
+        ("latency, median", _time(totals.latency_p50_ms), ""),
+        ("latency, 95 %", _time(totals.latency_p95_ms), ""),
+        ("latency, 99 %", _time(totals.latency_p99_ms), ""),
+        (f"worst path{path}", _time(totals.worst_path_ms), "response_time_ms"),
+        ("traffic", metric_value("traffic_bytes_per_s", totals.traffic_bytes_per_s), "traffic_bytes_per_s"),
+        (
+            "network usage",
+            metric_value("network_usage_bytes", totals.network_usage_bytes),
+            "network_usage_bytes",
+        ),
+        ("elastic energy", "", "elastic_energy"),
+        ("results per second", number(totals.results_per_s), ""),
+        ("busiest node", _busiest(simulation.node_busy, [node.name for node in problem.network.nodes]), ""),
+        ("busiest link", _busiest(simulation.link_utilisation, link_names(simulation)), ""),
+        ("lost tuples", f"{totals.lost:,}", ""),
+        ("inside at the end", f"{totals.inside:,}", ""),
+        ("instances moved", f"{totals.moves:,}", ""),
+    ]
+    table = plain_table("", "measured", "expected", right=(1, 2))
+    for name, measured, key in rows:
+        table.add_row(escape(name), escape(measured), metric_value(key, expected.get(key)) if key else "")
+    out.print(table)
+    _print_instances(simulation)
+
+
+def _print_instances(simulation: Simulation) -> None:
+    out.print()
+    table = plain_table("instance", "node", "arriving/s", "busy", "present", "time there", right=(2, 3, 4, 5))
+    busiest = sorted(simulation.instances, key=lambda item: -item.utilisation)[:MOST_ROWS]
+    shown = simulation.instances if len(simulation.instances) <= MOST_ROWS else busiest
+    for item in shown:
+        figures = number(item.arriving_per_s), f"{100 * item.utilisation:.1f} %", number(item.present)
+        table.add_row(escape(item.name), escape(item.node), *figures, _time(item.time_ms))
+    out.print(table)
+    if len(shown) < len(simulation.instances):
+        out.print(f"[dim]the busiest of {len(simulation.instances):,}; --json or --out has them all[/]")
+
+
+def _time(value: float) -> str:
+    return "-" if math.isnan(value) else metric_value("response_time_ms", value)
+
+
+def _busiest(table: np.ndarray[Any, Any], names: Sequence[str]) -> str:
+    """The highest mean over time, and whose it is."""
+    means = table.mean(axis=0) if table.size else np.zeros(0)
+    if not means.any():
+        return "-"
+    place = int(means.argmax())
+    return f"{100 * means[place]:.1f} % ({names[place]})"
 
 
 def register(app: typer.Typer) -> None:

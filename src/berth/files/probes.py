@@ -23,6 +23,17 @@ ENDS = ("from", "to")
 MEASURE = "rtt_ms"
 
 
+@dataclass(frozen=True)
+class ProbeCounts:
+    """How much was in tables of probes."""
+
+    records: int
+    """All that was read, good or bad."""
+    pairs: int
+    rejected: Mapping[str, int]
+    """How many records make no sense, by reason."""
+
+
 @dataclass(frozen=True, eq=False)
 class Probes:
     """One delay for each measured pair of nodes, by their numbers: half the median of its round trips."""
@@ -34,6 +45,11 @@ class Probes:
     """All that was read, good or bad."""
     rejected: Mapping[str, int] = field(default_factory=dict)
     """How many records make no sense, by reason."""
+
+    @property
+    def counts(self) -> ProbeCounts:
+        """How much was read."""
+        return ProbeCounts(self.records, len(self.delay_ms), self.rejected)
 
 
 def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:

@@ -2,6 +2,7 @@
 
 from berth.simulate.events import Events, Failure, Migration, RateChange
 from berth.simulate.options import Options
+from berth.simulate.report import simulation_document, simulation_tables
 from berth.simulate.results import Measured, Simulation
 from berth.simulate.run import Planner, simulate
 
@@ -15,4 +16,6 @@ __all__ = [
     "RateChange",
     "Simulation",
     "simulate",
+    "simulation_document",
+    "simulation_tables",
 ]

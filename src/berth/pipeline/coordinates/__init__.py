@@ -2,10 +2,11 @@
 
 `measurements.py` turns tables of probes into one delay for each pair of nodes. `rounds.py` deals nodes to
 blocks and lets all blocks move their nodes at once, round by round. `outcome.py` finds the errors and the
-nodes that nothing joins. `job.py` puts them together.
+nodes that nothing joins. `job.py` puts them together, `network.py` does it for a problem's network.
 """
 
 from berth.pipeline.coordinates.job import Located, Measurements, spark_coordinates
 from berth.pipeline.coordinates.measurements import read_probe_tables
+from berth.pipeline.coordinates.network import locate_on_spark
 
-__all__ = ["Located", "Measurements", "read_probe_tables", "spark_coordinates"]
+__all__ = ["Located", "Measurements", "locate_on_spark", "read_probe_tables", "spark_coordinates"]

@@ -1,4 +1,4 @@
-"""The file of `berth simulate --events`: what happens to a running plan from outside."""
+"""Files of events: what happens to a running plan from outside (`berth simulate --events`)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Required
 
 from typing_extensions import TypedDict
 
-from berth.files import plan_from
 from berth.files.document import read_document
 from berth.files.format import Amount, Format, closed
+from berth.files.plan_file import load_plan
 from berth.model import BadInput, Plan, Problem
 from berth.simulate import Events, Failure, Migration, RateChange
 from berth.simulate.events import check_events
@@ -84,6 +84,6 @@ def _migrations(items: list[_Migration], folder: Path, plan: Plan) -> tuple[Migr
 
 def _read_plan(file: Path, name: str) -> Plan:
     try:
-        return plan_from(read_document(file))
+        return load_plan(file)
     except BadInput as error:
         raise BadInput(f"{name}: {line}" for line in error.mistakes) from None

@@ -1,77 +1,56 @@
-"""`berth coordinates --spark`."""
+"""A problem's network located on Spark: its own delays and tables of probes become coordinates."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+from pyspark.sql import SparkSession
 
-from berth.cli.options import session_for
-from berth.cli.progress import watching
+from berth.files.probes import ProbeCounts
 from berth.model import Network
-
-if TYPE_CHECKING:
-    from berth.pipeline.coordinates import Located as SparkLocated
-    from berth.pipeline.coordinates import Measurements
-    from berth.space.coordinates import Coordinates
-    from berth.space.network_space import Located
-    from berth.space.samples import Samples
-    from berth.space.vivaldi import VivaldiOptions
-    from berth.spark import SparkSession
-
-
-@dataclass(frozen=True)
-class ProbeCounts:
-    """What is said of tables of probes."""
-
-    records: int
-    pairs: int
-    rejected: Mapping[str, int]
+from berth.pipeline.coordinates.job import Located as SparkCoordinates
+from berth.pipeline.coordinates.job import Measurements, spark_coordinates
+from berth.pipeline.coordinates.measurements import read_probe_tables
+from berth.space.coordinates import Coordinates
+from berth.space.network_space import Located, estimated_pairs
+from berth.space.samples import Samples, network_samples
+from berth.space.vivaldi import VivaldiOptions, apart
 
 
 def locate_on_spark(
+    session: SparkSession,
     network: Network,
     probes: list[Path],
     options: VivaldiOptions,
     seed: int,
     most_listed: int,
     beside: Path,
-    master: str | None,
-    configuration: list[str] | None,
+    report: Callable[[str], None] = lambda text: None,
 ) -> tuple[Located, ProbeCounts | None]:
-    """The same as without Spark: the problem's delays and the probes are samples.
+    """The same as `berth.space.network_space.locate`, for more probes than one machine can hold.
 
     Args:
+        session: where it is computed.
         network: its delays are samples.
         probes: files and folders.
         options: of the computation.
         seed: the same seed gives the same coordinates.
         most_listed: how many estimated pairs are listed.
         beside: a folder that all workers see; tables in between are in a hidden part of it.
-        master: where Spark runs.
-        configuration: settings of Spark.
+        report: is told how far it is.
     """
-    from berth.space.network_space import Located, estimated_pairs
-    from berth.space.samples import network_samples
-
     known = network_samples(network, seed)
-    with (
-        session_for(master, configuration, "berth coordinates") as session,
-        tempfile.TemporaryDirectory(prefix=".berth-coordinates-", dir=beside) as folder,
-        watching(session, "reading probes") as steps,
-    ):
-        from berth.pipeline.coordinates import spark_coordinates
-
+    with tempfile.TemporaryDirectory(prefix=".berth-coordinates-", dir=beside) as folder:
         found = spark_coordinates(
             _measurements(session, network, known, probes),
             Path(folder),
             options,
             seed,
-            report=lambda done: steps(f"round {done.number}: mean error {done.mean_error_ms:.3g} ms"),
+            report=lambda done: report(f"round {done.number}: mean error {done.mean_error_ms:.3g} ms"),
         )
         coordinates = _coordinates(found, len(network.nodes), options.dimensions)
     estimates = estimated_pairs(network, coordinates, most_listed)
@@ -82,10 +61,6 @@ def locate_on_spark(
 def _measurements(
     session: SparkSession, network: Network, known: Samples, probes: list[Path]
 ) -> Measurements:
-    import pyarrow as pa
-
-    from berth.pipeline.coordinates import Measurements, read_probe_tables
-
     names = [node.name for node in network.nodes]
     nodes = pa.table({"node": np.arange(len(names), dtype=np.int64), "name": pa.array(names, pa.string())})
     delays = {
@@ -100,11 +75,8 @@ def _measurements(
     )
 
 
-def _coordinates(found: SparkLocated, nodes: int, dimensions: int) -> Coordinates:
+def _coordinates(found: SparkCoordinates, nodes: int, dimensions: int) -> Coordinates:
     """All nodes' points: the problem that they are written into is in this process anyway."""
-    from berth.space.coordinates import Coordinates
-    from berth.space.vivaldi import apart
-
     table = found.coordinates.select("node", "coordinates", "height_ms", "island").toArrow()
     rows = table["node"].to_numpy()
     positions, heights = np.zeros((nodes, dimensions)), np.zeros(nodes)

@@ -12,8 +12,8 @@ from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
 from berth.exact.minimise import minimise
-from berth.exact.packed_start import first_packed_plan
 from berth.exact.placement import Placement
+from berth.exact.start import first_packed_plan
 from berth.files import plan_document, problem_from
 from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference

@@ -10,8 +10,8 @@ from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
 from berth.exact import minimise as engine
 from berth.exact.costs import costs_of
-from berth.exact.equal_nodes import equal_nodes, least_of_equals
 from berth.exact.placement import Placement
+from berth.exact.symmetry import equal_nodes, least_of_equals
 from berth.files import plan_from, problem_from
 from tests.exact.instances import document
 from tests.oracle.enumerate import optimum

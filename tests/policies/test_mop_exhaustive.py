@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import berth
 from berth.evaluation import Occupied
-from berth.exact.modelled import unmodelled
+from berth.exact.placement import unmodelled
 from berth.experiments.mopa.graphs import operator_graph
 from berth.files import problem_from
 from berth.model import Network, Node, Operator, Problem, Stream

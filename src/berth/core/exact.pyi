@@ -148,3 +148,29 @@ def tabu_search(
     over: Over,
 ) -> IndexArray | None:
     """A plan that fits and costs less than the best one, if one is met."""
+
+class PathSearch:
+    """The fastest plan of a small graph: operators are placed senders first, by depth-first search."""
+
+    def __init__(
+        self,
+        work: FloatArray,
+        tail: FloatArray,
+        delay: FloatArray,
+        streams: IndexArray,
+        demand: FloatArray,
+        limit: FloatArray,
+        group: IndexArray,
+        twin: IndexArray,
+        best: float,
+    ) -> None: ...
+    def go_on(self, most_work: int) -> bool:
+        """Search on; False once everything was looked at."""
+
+    @property
+    def best(self) -> float:
+        """The time of the best plan, or where the search started."""
+
+    @property
+    def plan(self) -> IndexArray:
+        """The places of the best plan; none where nothing was faster."""

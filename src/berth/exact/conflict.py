@@ -11,11 +11,11 @@ from berth.evaluation import Setting
 from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
-from berth.exact.cpsat.limits import Limit, LimitedModel
+from berth.exact.cpsat.limits import LimitedModel, Switch
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.run import SolverOptions, solver_for
 from berth.exact.minimise import LARGEST_MODEL
-from berth.exact.packing_conflict import unpackable
+from berth.exact.packing import ApplicationPacking
 from berth.exact.paths import PathTimes
 from berth.exact.placement import LARGEST_GRID, Placement
 
@@ -121,6 +121,47 @@ def _too_unreliable(placement: Placement) -> Iterator[str]:
             yield f"availability {amount(least)} of '{application.name}': at most {reached} is possible"
 
 
+def unpackable(placement: Placement) -> Iterator[str]:
+    """Instances that fit no container, too few containers, containers that fit no node."""
+    for packing in placement.packings:
+        for column, resource in enumerate(packing.resources):
+            yield from _too_small(placement, packing, resource, column)
+            yield from _no_room(placement, packing, resource, float(packing.size[column]))
+
+
+def _too_small(
+    placement: Placement, packing: ApplicationPacking, resource: str, column: int
+) -> Iterator[str]:
+    size, demand = float(packing.size[column]), packing.demand[:, column]
+    largest = int(demand.argmax())
+    total = packing.count * size
+    if exceeds(float(demand[largest]), size):
+        name = placement.graph.names[packing.instances[largest]]
+        yield (
+            f"instance {name} needs {resource} {amount(demand[largest])}; "
+            f"a container of '{packing.application}' has {amount(size)}"
+        )
+    elif exceeds(float(demand.sum()), total):
+        yield (
+            f"application '{packing.application}': {resource} {amount(demand.sum())} needed, "
+            f"{amount(total)} in its {packing.count} container(s)"
+        )
+
+
+def _no_room(placement: Placement, packing: ApplicationPacking, resource: str, size: float) -> Iterator[str]:
+    blocks = dict.fromkeys(placement.block_of[packing.instances].tolist())
+    there = placement.setting.capacity(resource)
+    for block in blocks:
+        nodes = placement.candidates[block]
+        if len(nodes) and exceeds(size, float(there[nodes].max())):
+            most = nodes[int(np.argmax(there[nodes]))]
+            name = placement.graph.names[placement.blocks[block][0]]
+            yield (
+                f"a container of '{packing.application}' takes {resource} {amount(size)}; of the nodes where "
+                f"{name} may run, {placement.network.nodes[most].name} has the most: {amount(there[most])}"
+            )
+
+
 CHECKS = (
     _no_candidates,
     _too_demanding,
@@ -136,7 +177,7 @@ def least_conflict(model: LimitedModel, budget: Budget) -> list[str]:
     return _short([limit.text for limit in _least_limits(model, budget)])
 
 
-def _least_limits(model: LimitedModel, budget: Budget) -> list[Limit]:
+def _least_limits(model: LimitedModel, budget: Budget) -> list[Switch]:
     """Leave out families of limits first, then single ones."""
     limits = model.limits
     families = list(dict.fromkeys(limit.family for limit in limits))
@@ -151,7 +192,7 @@ def _least_limits(model: LimitedModel, budget: Budget) -> list[Limit]:
     return limits if len(limits) < len(model.limits) or _infeasible(model, limits, budget) else []
 
 
-def _infeasible(model: LimitedModel, kept: list[Limit], budget: Budget) -> bool:
+def _infeasible(model: LimitedModel, kept: list[Switch], budget: Budget) -> bool:
     """Whether these limits alone are proved to clash."""
     if budget.over:
         return False

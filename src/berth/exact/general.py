@@ -15,8 +15,7 @@ from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.run import Run, SolverOptions, run
-from berth.exact.equal_nodes import equal_nodes, least_of_equals
-from berth.exact.symmetry import interchangeable
+from berth.exact.symmetry import equal_nodes, interchangeable, least_of_equals
 from berth.exact.task import ExactTask, Found
 from berth.model.randomness import generator_for
 

@@ -1,12 +1,12 @@
 """The exact engine: from a goal to a plan with a proved bound.
 
 Graphs of a known shape (`structure/`) and goals that are sums (`additive/`) come first. What they don't
-settle goes on to the first of `METHODS` that suits a placement; the general one suits all.
+settle goes through those of `METHODS` that suit a placement, until one settles it; the general one suits all.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -18,10 +18,10 @@ from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.additive.solve import solve_sums
 from berth.exact.costs import costs_of, least_costs
-from berth.exact.packed_start import first_packed_plan
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
-from berth.exact.start import first_plan
+from berth.exact.start import first_packed_plan, first_plan
+from berth.exact.structure.search import SmallGraphs
 from berth.exact.structure.solve import solve_by_structure
 from berth.exact.task import ExactTask, Found, Tell, Ties
 from berth.model import Plan
@@ -79,7 +79,7 @@ class General:
         return solve_general(task)
 
 
-METHODS: tuple[Method, ...] = (General(),)
+METHODS: tuple[Method, ...] = (SmallGraphs(), General())
 
 
 def minimise(
@@ -131,11 +131,8 @@ def minimise(
     costs = costs_of(goal, placement)
     proved = -np.inf if shaped is None else least
     task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties, proved)
-    # Containers are in the general model only.
-    methods = (General(),) if placement.packings else METHODS
-    method = next(method for method in methods if method.suits(task))
-    found = method.solve(task)
-    trace = {"method": method.name, "combinations": placement.size, "solves": found.solves}
+    found, method = _solved(task)
+    trace = {"method": method, "combinations": placement.size, "solves": found.solves}
     if shaped is not None:
         trace["structure"] = {**shaped.trace, "bound": shaped.bound}
     if found.outcome == "infeasible":
@@ -148,6 +145,21 @@ def minimise(
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
+
+
+def _solved(task: ExactTask) -> tuple[Found, str]:
+    """What the methods that suit a task come to, and the name of the last one."""
+    least = -np.inf
+    for method in METHODS:
+        if not method.suits(task):
+            continue
+        found, name = method.solve(task), method.name
+        least = max(least, found.bound)
+        if found.outcome in ("optimal", "infeasible") or task.budget.over:
+            break
+        start = task.start if found.nodes is None else found.nodes
+        task = replace(task, start=start, least=max(task.least, found.bound))
+    return replace(found, bound=max(found.bound, least)), name
 
 
 def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge) -> Solution:

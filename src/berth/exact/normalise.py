@@ -10,10 +10,9 @@ from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal, on_scale
 from berth.evaluation.metrics import AdditiveMetric
 from berth.exact.minimise import Solution, minimise
-from berth.exact.modelled import modelled
 from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
-from berth.exact.placement import Placement
+from berth.exact.placement import Placement, modelled
 
 SHARE = 0.15
 """The share of the time that is left which each of these bounds may take."""

@@ -6,7 +6,7 @@ Instances that a `together` rule binds are one block. Blocks, not instances, are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.limits import Capacity, PlaceLimit, Processor, place_limits
 from berth.exact.packing import packings_of
-from berth.model import Apart, Plan, Rule, Together
+from berth.model import Apart, Plan, Problem, Rule, Together
 from berth.model.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
-RuleKind = TypeVar("RuleKind", bound=Rule)
 
+RuleKind = TypeVar("RuleKind", bound=Rule)
+LOOSE = 2e-9
+"""By how much more than its limit a place bears: beyond the judge's tolerance, so that no plan is lost."""
 LARGEST_GRID = 50_000_000
 """Combinations of two blocks' candidates of which a matrix is made at most: 400 MB, and some of them."""
 
@@ -113,6 +115,30 @@ class Placement:
             BlockLimit(limit, np.bincount(self.block_of, limit.needed, count).astype(np.float64))
             for limit in limits
         ]
+
+    def limit_arrays(self, nodes: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
+        """Of all limits that can bind: what blocks need, what fits, and whose limit counts.
+
+        [limit, block], [limit, place] and [limit, place], where places are some nodes. Amounts are on a scale
+        where the largest limit is 1, the tolerance included. Of several nodes that are one place together the
+        first one's limit counts for all.
+        """
+        rows = []
+        for item in self.limits:
+            there, all_needed = item.room_at(nodes), float(item.needed.sum())
+            if all_needed <= there.min(initial=np.inf):
+                continue
+            _, first, place = np.unique(item.of.place_of[nodes], return_index=True, return_inverse=True)
+            # A little more than everything is as good as no limit, and keeps the numbers small.
+            most = np.minimum(there, 1.01 * all_needed)
+            scale = float(most.max(initial=0.0)) or 1.0
+            rows.append((item.needed / scale, most * (1 + LOOSE) / scale, first[place]))
+        shape = len(rows), len(nodes)
+        return (
+            np.array([row[0] for row in rows]).reshape(len(rows), len(self.blocks)),
+            np.array([row[1] for row in rows]).reshape(shape),
+            np.array([row[2] for row in rows], dtype=np.intp).reshape(shape),
+        )
 
     @property
     def capacity(self) -> dict[str, FloatArray]:
@@ -299,3 +325,35 @@ def _blocks(setting: Setting) -> tuple[list[list[int]], IndexArray]:
     for block, numbers in enumerate(blocks):
         block_of[numbers] = block
     return blocks, block_of
+
+
+def unmodelled(problem: Problem, packs: bool = False) -> str | None:
+    """What an exact method leaves out of a problem, as a reason why its optimum proves nothing; else None.
+
+    Args:
+        problem: what is solved.
+        packs: whether the method fills containers; the general model does.
+    """
+    if not packs and any(application.containers is not None for application in problem.applications):
+        return "containers are not packed"
+    if any(item.operator.reads for item in problem.instances.operators):
+        return "object downloads are not planned"
+    if problem.sharing_keys.matters:
+        return "equal operators are not shared"
+    return None
+
+
+def modelled(setting: Setting) -> Setting:
+    """The setting without what the exact model leaves out; plans for it are then judged in the real one."""
+    problem = setting.problem
+    if unmodelled(problem, packs=True) is None:
+        return setting
+    applications = tuple(
+        replace(
+            application,
+            operators=tuple(replace(operator, reads=()) for operator in application.operators),
+        )
+        for application in problem.applications
+    )
+    held = replace(problem, applications=applications, sharing=False)
+    return Setting(held, setting.previous, setting.occupied)

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
 from berth.exact.costs import Costs
 from berth.exact.placement import Placement
+from berth.model.links import LINK_FIELDS
+
+IndexArray = NDArray[np.intp]
+
+MOST_NODES = 300
+"""Beyond this, nobody looks: it would take longer than it saves."""
 
 
 def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]]:
@@ -50,3 +61,92 @@ def _unit_bytes(placement: Placement, pairs: list[int]) -> list[float]:
     graph = placement.graph
     senders = [graph.operators[graph.operator_of[graph.pair_sender[pair]]].operator for pair in pairs]
     return [-1.0 if sender.output_bytes is None else sender.output_bytes for sender in senders]
+
+
+def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
+    """Groups of nodes, ascending, any two of which can be exchanged in every plan."""
+    nodes = np.unique(np.concatenate(placement.candidates))
+    table = placement.network.table
+    routed = table.next_hop is not None and table.bandwidth_bound
+    # Containers are put in order by their own numbers; routes may cross a node that hosts nothing.
+    untold = placement.packings or routed
+    if len(nodes) > MOST_NODES or untold:
+        return []
+    groups: dict[object, list[list[int]]] = {}
+    fields = [getattr(table, name)[nodes[:, None], nodes[None, :]] for name in LINK_FIELDS]
+    for place, node in enumerate(nodes.tolist()):
+        known = groups.setdefault(_key(placement, costs, node), [])
+        for group in known:
+            first = int(np.searchsorted(nodes, group[0]))
+            if _same_links(fields, first, place) and _same_edges(placement, costs, group[0], node):
+                group.append(node)
+                break
+        else:
+            known.append([node])
+    return [group for known in groups.values() for group in known if len(group) > 1]
+
+
+def _key(placement: Placement, costs: Costs, node: int) -> object:
+    """What a node is by itself: its fields, who may go there and at what cost."""
+    item = placement.network.nodes[node]
+    prices = tuple(
+        costs.block[block][nodes == node].tobytes() for block, nodes in enumerate(placement.candidates)
+    )
+    plain = replace(item, name="", coordinates=None, height_ms=0.0, labels={}, capacity={})
+    # A node of a larger place can be exchanged with others of that place only.
+    rooms = tuple(
+        float(limit.of.room[node]) if limit.single else int(limit.of.place_of[node])
+        for limit in placement.limits
+    )
+    return repr(plain), rooms, prices, float(costs.node[node])
+
+
+def _same_links(fields: list[NDArray[np.float64]], one: int, other: int) -> bool:
+    """Whether exchanging two places leaves all that lies between places as it is."""
+    order = _exchanged(len(fields[0]), one, other)
+    near = [one, other]
+    return all(
+        np.array_equal(field[near], field[order[near]][:, order], equal_nan=True)
+        and np.array_equal(field[:, near], field[order][:, order[near]], equal_nan=True)
+        for field in fields
+    )
+
+
+def _same_edges(placement: Placement, costs: Costs, one: int, other: int) -> bool:
+    """The same for what the goal asks of two blocks."""
+    for edge, matrix in zip(placement.edges, costs.edge, strict=True):
+        if matrix is not None:
+            orders = []
+            for block in (edge.first, edge.second):
+                nodes = placement.candidates[block]
+                places = np.searchsorted(nodes, [one, other]).tolist() if np.isin(one, nodes) else [0, 0]
+                orders.append(_exchanged(len(nodes), *places))
+            if not np.array_equal(matrix, matrix[np.ix_(*orders)]):
+                return False
+    return True
+
+
+def _exchanged(count: int, one: int, other: int) -> IndexArray:
+    order = np.arange(count)
+    order[[one, other]] = other, one
+    return order
+
+
+def least_of_equals(plan: IndexArray, blocks: list[list[int]], nodes: list[list[int]]) -> IndexArray:
+    """The same plan with swappable blocks in order, and equal nodes in the order of their first use.
+
+    Every step makes it earlier in alphabetical order, so this comes to an end.
+    """
+    plan = plan.copy()
+    while True:
+        before = plan.copy()
+        for group in blocks:
+            plan[group] = np.sort(plan[group])
+        for group in nodes:
+            used = [node for node in dict.fromkeys(plan.tolist()) if node in group]
+            rest = [node for node in group if node not in used]
+            name = np.arange(max(int(plan.max()), *group) + 1)
+            name[[*used, *rest]] = group
+            plan = name[plan]
+        if np.array_equal(plan, before):
+            return plan

@@ -9,7 +9,7 @@ from typing import Any
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
-from berth.exact.modelled import unmodelled
+from berth.exact.placement import unmodelled
 from berth.model import Plan
 from berth.model.pair_fields import AllPairsError
 from berth.policies.odp import OdpParameters, infeasible

@@ -7,8 +7,7 @@ from typing import Literal
 
 from berth.evaluation.goal import Goal
 from berth.exact.minimise import Solution, minimise
-from berth.exact.modelled import modelled, unmodelled
-from berth.exact.placement import Sampling
+from berth.exact.placement import Sampling, modelled, unmodelled
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, Task
 from berth.policies.sharing.exact import solve_shared
@@ -65,7 +64,7 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
     packs = any(application.containers is not None for application in task.problem.applications)
     if packs or unmodelled(task.problem) is None or parameters.candidate_fraction < 1:
         return None
-    from berth.exact.sharing.objective import covered  # loads the solver
+    from berth.exact.sharing.solve import covered  # loads the solver
 
     # The bounds of a normalised sum are those of plans without reuse: nothing is proved about others.
     plain = goal.single is not None or goal.scale == "raw"

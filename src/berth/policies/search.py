@@ -14,9 +14,8 @@ from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.exact.minimise import LARGEST_LOOKAHEAD
-from berth.exact.modelled import modelled, unmodelled
 from berth.exact.paths import PathTimes
-from berth.exact.placement import Placement
+from berth.exact.placement import Placement, modelled, unmodelled
 from berth.exact.start import first_plan
 from berth.model import Download, Plan
 from berth.model.pair_fields import AllPairsError

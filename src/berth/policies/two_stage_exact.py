@@ -9,7 +9,7 @@ from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.exact.minimise import minimise
-from berth.exact.modelled import modelled, unmodelled
+from berth.exact.placement import modelled, unmodelled
 from berth.model import Plan
 from berth.policies.policy import About, Answer, Task
 from berth.policies.two_stage.build import most_of, requests

@@ -4,7 +4,8 @@ from itertools import combinations, product
 
 import numpy as np
 
-from berth.exact.additive.tables import LOOSE, FloatArray, Tables
+from berth.exact.additive.tables import FloatArray, Tables
+from berth.exact.placement import LOOSE
 
 
 def random_tables(generator: np.random.Generator) -> Tables:

@@ -7,26 +7,26 @@ the judge: a best plan without them that keeps them is the best plan; otherwise 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import AVAILABILITY, METRIC_BY_NAME, AdditiveMetric
+from berth.exact.additive.rest import IndexArray
 from berth.exact.additive.tables import Tables, size_of, tables_of
 from berth.exact.costs import Costs, add_metric, costs_of
-from berth.exact.modelled import unmodelled
-from berth.exact.placement import Placement
+from berth.exact.placement import Placement, unmodelled
+from berth.exact.structure.pipelines import Chain
 from berth.exact.symmetry import interchangeable
 from berth.exact.task import Found, Outcome, Tell
 
 if TYPE_CHECKING:
     from berth.exact.additive.search import Search
 
-IndexArray = NDArray[np.intp]
 Judge = Callable[[IndexArray], dict[str, float] | None]
 Heard = Callable[[float, float], None]
 
@@ -125,13 +125,12 @@ class _Telling:
 
 def _as_row(tables: Tables, budget: Budget, gap: float, heard: _Telling) -> Found | None:
     """Blocks in a row, by the methods for pipelines."""
-    from berth.exact.additive.rows import row_of
+    from berth.exact.additive.solve import row_of
 
     row = row_of(tables)
     if row is None:
         return None
-    from berth.exact.structure.runs import best_runs
-    from berth.exact.structure.walk import alike, cheapest_walk
+    from berth.exact.structure.pipelines import alike, best_runs, cheapest_walk
 
     part = budget.part(SHARE)
     name, outcome = "pipeline", None
@@ -174,3 +173,54 @@ def _judged(tables: Tables, goal: Goal, found: Found, judge: Judge) -> Found | N
     if not cut_off and abs(reached - expected) > AGREED * (abs(expected) + abs(goal.constant)) + tables.noise:
         return None
     return Found(found.outcome, nodes, found.bound, trace=found.trace)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """The blocks in order, and what a pipeline of them costs."""
+
+    blocks: IndexArray
+    chain: Chain
+
+
+def row_of(tables: Tables) -> Row | None:
+    """The row that the blocks form; None: none, or streams that cost different amounts."""
+    order = _order(tables)
+    if order is None or (tables.group != np.arange(len(tables.nodes))).any():
+        return None
+    edge_at = {tuple(ends): number for number, ends in enumerate(tables.ends.tolist())}
+    steps = []
+    for one, other in pairwise(order):
+        number = edge_at.get((one, other))
+        steps.append(tables.pair[number] if number is not None else tables.pair[edge_at[other, one]].T)
+    step = steps[0]
+    equal = all(np.array_equal(step, item) for item in steps[1:])
+    if not equal or step.min() < 0 or tables.cost.min() < 0 or np.diagonal(step).any():
+        return None
+    cost = np.where(tables.allowed, tables.cost, np.inf)[order]
+    chain = Chain(
+        tables.nodes,
+        cost,
+        np.where(step >= tables.beyond, np.inf, step),
+        np.ascontiguousarray(tables.demand[:, order]),
+        tables.limit.copy(),
+    )
+    return Row(np.array(order, dtype=np.intp), chain)
+
+
+def _order(tables: Tables) -> list[int] | None:
+    blocks = len(tables.cost)
+    beside: list[list[int]] = [[] for _ in range(blocks)]
+    for first, second in tables.ends.tolist():
+        beside[first].append(second)
+        beside[second].append(first)
+    ends = [block for block in range(blocks) if len(beside[block]) == 1]
+    if len(ends) != 2 or max(map(len, beside)) > 2:
+        return None
+    order = [ends[0]]
+    while len(order) < blocks:
+        following = [block for block in beside[order[-1]] if len(order) < 2 or block != order[-2]]
+        if not following:
+            return None
+        order.append(following[0])
+    return order

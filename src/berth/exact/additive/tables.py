@@ -14,9 +14,6 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
-LOOSE = 2e-9
-"""By how much more than its limit a node bears: beyond the judge's tolerance, so that no plan is lost."""
-
 
 @dataclass(frozen=True, eq=False)
 class Tables:
@@ -104,27 +101,9 @@ def tables_of(placement: Placement, costs: Costs) -> Tables:
     pair[~linked] = 0.0
     largest = _largest(cost, pair)
     pair[~linked] = 1.0 + 3.0 * largest
-    return Tables(nodes, allowed, cost, ends, pair, *_limits(placement, nodes), largest)
+    return Tables(nodes, allowed, cost, ends, pair, *placement.limit_arrays(nodes), largest)
 
 
 def _largest(cost: FloatArray, pair: FloatArray) -> float:
     """No sum of these is beyond this, either way."""
     return float(np.abs(cost).max(axis=1, initial=0.0).sum() + np.abs(pair).max(axis=(1, 2)).sum())
-
-
-def _limits(placement: Placement, nodes: IndexArray) -> tuple[FloatArray, FloatArray, IndexArray]:
-    """Needs, limits and whose limit counts, of all limits that can bind."""
-    rows = []
-    for item in placement.limits:
-        # the first node of each place stands for the others
-        _, first, place = np.unique(item.of.place_of[nodes], return_index=True, return_inverse=True)
-        rows.append((item.needed, item.room_at(nodes), first[place]))
-    kept = [row for row in rows if row[0].sum() > row[1].min(initial=np.inf)]
-    shape = len(kept), len(nodes)
-    demand, limit = np.zeros((len(kept), len(placement.blocks))), np.zeros(shape)
-    group = np.zeros(shape, dtype=np.intp)
-    for number, (need, there, stands) in enumerate(kept):
-        most = np.minimum(there, 1.01 * need.sum())
-        scale = float(most.max(initial=0.0)) or 1.0
-        demand[number], limit[number], group[number] = need / scale, most * (1 + LOOSE) / scale, stands
-    return demand, limit, group

@@ -21,11 +21,9 @@ from berth.evaluation.limits import (
 )
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
-from berth.exact.cpsat.hosted import HostedContainers
-from berth.exact.cpsat.limits import LimitedModel
-from berth.exact.cpsat.pairs import PairVariables
-from berth.exact.cpsat.times import ArrivalTimes
-from berth.exact.cpsat.whole import FINE
+from berth.exact.cpsat.containers import HostedContainers
+from berth.exact.cpsat.limits import FINE, LimitedModel
+from berth.exact.cpsat.variables import ArrivalTimes, PairVariables
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Edge, Placement
 from berth.exact.symmetry import interchangeable
@@ -88,12 +86,7 @@ class CpSatModel(LimitedModel):
         for blocks in groups:
             if blocks[0] in packed:
                 continue
-            places = [self._place(block) for block in blocks]
-            for earlier, later in pairwise(places):
-                self.cp.add(earlier <= later)
-
-    def _place(self, block: int) -> Any:
-        return cp_model.LinearExpr.weighted_sum(self.x[block], list(range(len(self.x[block]))))
+            self.add_order([self.at[block] for block in blocks])
 
     def _name(self, node: int) -> str:
         return self.placement.network.nodes[node].name

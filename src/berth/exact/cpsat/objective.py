@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.exact.costs import Costs
+from berth.exact.cpsat.limits import FINE, decimal_factor, rounding
 from berth.exact.cpsat.model import CpSatModel
-from berth.exact.cpsat.times import ArrivalTimes
-from berth.exact.cpsat.whole import FINE, decimal_factor, rounding
+from berth.exact.cpsat.variables import ArrivalTimes
 from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
 

@@ -1,29 +1,109 @@
-"""The two stages of paper 001 as models of their own: items into containers, containers onto servers."""
+"""The two stages of paper 001 as models of their own: items into containers, containers onto servers.
+
+Linear relaxations of the second stage see little of what distances cost. So for each of a few distances and
+every two containers a literal says that their servers are farther apart (`Nearness`): what the two cost is at
+least the sum over the levels, around a container there is room for so many others at most, and where a level
+cuts the servers into clusters, being in the same one is transitive. `least_map` solves either stage.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from berth.budget import Budget
 from berth.evaluation.limits import TOLERANCE
-from berth.exact.cpsat.limits import LimitedModel
-from berth.exact.cpsat.nearness import Nearness
-from berth.exact.cpsat.packing import PackingVariables
-from berth.exact.cpsat.whole_sum import Entry, WholeSum
+from berth.exact.cpsat.containers import PackingVariables
+from berth.exact.cpsat.limits import Entry, LimitedModel, WholeSum
+from berth.exact.cpsat.run import Choosing, run
+from berth.exact.general import FINE_ENOUGH, attempts
 from berth.exact.packing import Packing
+from berth.exact.task import Found
 
 FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 Groups = Sequence[Sequence[int]]
 
+MOST_LEVELS = 6
+MOST_IN_TRIANGLES = 16
+"""Items beyond which no three of them are looked at."""
 LARGEST_NEARNESS = 200_000
 """Pairs of containers x servers beyond which no bounds by distance are added: they would outgrow the rest."""
+
+
+@dataclass(eq=False)
+class Nearness:
+    """Literals for pairs of items that are farther apart than each of some distances."""
+
+    cp: cp_model.CpModel
+    choices: list[dict[int, Any]]
+    """For each item its variable by place."""
+    distance: FloatArray
+    """[places, places], at least 0; infinite: no way."""
+    slots: IndexArray
+    """[places] how many items there is room for."""
+
+    def __post_init__(self) -> None:
+        self._near = np.minimum(self.distance, self.distance.T)
+        distinct = np.unique(np.append(self._near[np.isfinite(self._near)], 0.0))
+        last = len(distinct) - 1
+        picked = np.linspace(0, last, min(last, MOST_LEVELS), endpoint=False).astype(np.intp)
+        # Whoever is beyond a level is at least as far as the next distance there is.
+        self._steps: list[float] = np.diff(distinct[picked + 1], prepend=0.0).tolist()
+        symmetric = bool((self.distance == self.distance.T).all())
+        self.exact = symmetric and len(picked) == last
+        """Whether the levels are all that there is to say about distances."""
+        self._far = [self._at_level(level) for level in distinct[picked].tolist()]
+
+    def cost_terms(self, one: int, other: int, rate: float) -> list[tuple[Any, float]]:
+        """What a pair costs at least, level by level."""
+        return [(far[one, other], rate * step) for far, step in zip(self._far, self._steps, strict=True)]
+
+    def _at_level(self, level: float) -> dict[tuple[int, int], Any]:
+        ball = self._near <= level
+        count = len(self.choices)
+        far = {pair: self.cp.new_bool_var("") for pair in combinations(range(count), 2)}
+        for one, other in permutations(range(count), 2):
+            apart = far[min(one, other), max(one, other)]
+            for balls, places in _by_ball(ball, self.choices[one]):
+                reached = [v for place, v in self.choices[other].items() if balls[place]]
+                here = [self.choices[one][place] for place in places]
+                self.cp.add(cp_model.LinearExpr.sum([*reached, apart]) >= cp_model.LinearExpr.sum(here))
+        self._add_room(ball, far)
+        transitive = bool(((ball.astype(np.intp) @ ball > 0) == ball).all())
+        if transitive and count <= MOST_IN_TRIANGLES:
+            for one, two, three in combinations(range(count), 3):
+                sides = far[one, two], far[one, three], far[two, three]
+                for longest in range(3):
+                    others = [side for k, side in enumerate(sides) if k != longest]
+                    self.cp.add(sides[longest] <= cp_model.LinearExpr.sum(others))
+        return far
+
+    def _add_room(self, ball: BoolArray, far: dict[tuple[int, int], Any]) -> None:
+        """Around every item there are no more others than there is room for."""
+        count = len(self.choices)
+        others = np.minimum(ball @ self.slots - 1, count - 1)
+        for item, choice in enumerate(self.choices):
+            apart = [literal for pair, literal in far.items() if item in pair]
+            room = [int(max(others[place], 0)) for place in choice]
+            if min(room) < count - 1:
+                within = cp_model.LinearExpr.weighted_sum([*choice.values()], room)
+                self.cp.add(cp_model.LinearExpr.sum(apart) + within >= count - 1)
+
+
+def _by_ball(ball: BoolArray, choice: dict[int, Any]) -> list[tuple[BoolArray, list[int]]]:
+    """An item's places by what is near them: those with the same surroundings are one."""
+    found: dict[bytes, tuple[BoolArray, list[int]]] = {}
+    for place in choice:
+        found.setdefault(ball[place].tobytes(), (ball[place], []))[1].append(place)
+    return list(found.values())
 
 
 @dataclass
@@ -152,12 +232,7 @@ class ServersModel(LimitedModel):
     def _add_order(self) -> None:
         """Of equal maps the first in alphabetical order: what can be swapped is in order."""
         for containers in self.swappable:
-            places = [
-                cp_model.LinearExpr.weighted_sum([*self.choices[k].values()], [*self.choices[k]])
-                for k in sorted(containers)
-            ]
-            for earlier, later in pairwise(places):
-                self.cp.add(earlier <= later)
+            self.add_order([self.choices[k] for k in sorted(containers)])
         for servers in self.swappable_servers:
             for server, following in pairwise(sorted(servers)):
                 self.add_before(self.choices, server, following)
@@ -165,3 +240,54 @@ class ServersModel(LimitedModel):
     def minimise(self, ceiling: float) -> WholeSum:
         """Traffic x cost as the objective."""
         return WholeSum(self.cp, self._literals, self._entries, ceiling)
+
+
+@dataclass(frozen=True, eq=False)
+class MapTask:
+    """What is minimised, over which maps."""
+
+    build: Callable[[float], tuple[Choosing, WholeSum]]
+    """A model with its objective, for a ceiling: a map of this cost is known."""
+    cost: Callable[[IndexArray], float]
+    """What a map costs."""
+    start: IndexArray | None = None
+    """A map that keeps everything, if one is known."""
+
+
+def least_map(task: MapTask, budget: Budget, seed: int) -> Found:
+    """A map of least cost and a bound on all costs; none of which is below 0."""
+    known = np.inf if task.start is None else task.cost(task.start)
+    if known == 0.0:
+        return Found("optimal", task.start, 0.0, 0)
+    found = _solved(task, known, task.start, budget, seed)
+    if found.outcome == "optimal" and found.nodes is not None and not budget.over:
+        reached = min(known, task.cost(found.nodes))
+        if reached - found.bound > FINE_ENOUGH * reached:
+            # The known map makes the units finer: what costs more need not be told apart.
+            again = _solved(task, reached, found.nodes, budget, seed)
+            found = Found(again.outcome, again.nodes, max(found.bound, again.bound), 2)
+    return _kept(task, found)
+
+
+def _solved(task: MapTask, ceiling: float, start: IndexArray | None, budget: Budget, seed: int) -> Found:
+    model, objective = task.build(ceiling)
+    best = Found("unknown", start, 0.0)
+    for options in attempts(seed):
+        attempt = run(model, budget, options, best.nodes)
+        nodes = best.nodes if attempt.nodes is None else attempt.nodes
+        best = Found(attempt.outcome, nodes, max(best.bound, objective.real(attempt.bound)))
+        if attempt.outcome in ("optimal", "infeasible") or budget.over:
+            break
+    return best
+
+
+def _kept(task: MapTask, found: Found) -> Found:
+    """The start where nothing better came, and what contradicts it doesn't count."""
+    start, cost = task.start, task.cost
+    if start is None:
+        return found
+    if found.outcome == "infeasible" or found.bound > cost(start) * (1 + 1e-9):
+        return Found("feasible", start, 0.0, found.solves)
+    if found.nodes is None or cost(start) < cost(found.nodes):
+        return Found(found.outcome, start, found.bound, found.solves)
+    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from berth.evaluation.limits import amount
-from berth.exact.sharing.highest import Highest, Terms
+from berth.exact.sharing.choices import Highest, Terms
 from berth.model.instances import pairs_of
 
 if TYPE_CHECKING:

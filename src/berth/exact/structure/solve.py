@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.exact.modelled import unmodelled
-from berth.exact.placement import Placement
-from berth.exact.structure.chain import LOOSE, Room, chain_of
-from berth.exact.structure.longest_path import demanding_path
-from berth.exact.structure.shape import Fan, Part, parts_of
+from berth.exact.placement import LOOSE, Placement, unmodelled
+from berth.exact.structure.pipelines import Room, chain_of
+from berth.exact.structure.shape import Fan, Part, demanding_path, parts_of
 from berth.exact.task import Found, Tell
 
 IndexArray = NDArray[np.intp]
@@ -95,10 +93,8 @@ def _solved(
 ) -> PartFound:
     """The best plan of a part, with such room."""
     # Compiled loops take a moment to load: only who needs them waits.
-    from berth.exact.structure.fan import best_fan
-    from berth.exact.structure.fan_arrays import fan_of
-    from berth.exact.structure.runs import best_runs
-    from berth.exact.structure.walk import alike, cheapest_walk
+    from berth.exact.structure.fans import best_fan, fan_of
+    from berth.exact.structure.pipelines import alike, best_runs, cheapest_walk
 
     def heard(best: float, bound: float) -> None:
         if tell is not None:

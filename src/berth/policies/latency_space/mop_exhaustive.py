@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from berth.evaluation.goal import Goal
-from berth.exact.modelled import unmodelled
+from berth.exact.placement import unmodelled
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space.hosts import limits_of_units
 from berth.policies.latency_space.least_usage import LeastUsage, TooLargeError, least_usage

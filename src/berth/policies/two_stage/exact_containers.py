@@ -8,10 +8,9 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation.limits import TOLERANCE
-from berth.exact.cpsat.packing import canonical
-from berth.exact.cpsat.stages import ContainersModel
-from berth.exact.cpsat.whole_sum import WholeSum
-from berth.exact.least_map import MapTask, least_map
+from berth.exact.cpsat.containers import canonical
+from berth.exact.cpsat.limits import WholeSum
+from berth.exact.cpsat.stages import ContainersModel, MapTask, least_map
 from berth.exact.packing import Packing as Items
 from berth.exact.packing import merged_pairs
 from berth.exact.task import Found

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from berth.budget import Budget
-from berth.exact.cpsat.stages import ServersModel
-from berth.exact.cpsat.whole_sum import WholeSum
-from berth.exact.least_map import MapTask, least_map
+from berth.exact.cpsat.limits import WholeSum
+from berth.exact.cpsat.stages import MapTask, ServersModel, least_map
 from berth.exact.task import Found
 from berth.policies.two_stage.exact import groups
 from berth.policies.two_stage.mcts_alike import alike

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.core.exact import PackingSearch, fullest_filling
-from berth.exact.cpsat.side_by_side import fits_side_by_side
-from berth.exact.structure import packing
-from berth.exact.structure.fan_arrays import FanArrays
-from berth.exact.structure.packing import Packing
+from berth.exact.structure import fans
+from berth.exact.structure.fans import FanArrays, Packing, fits_side_by_side
 
 Case = tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]
 
@@ -111,7 +109,7 @@ def test_knapsack_against_enumeration(seed: int) -> None:
 @pytest.mark.parametrize("work", [(1,), (1, 4), ()])
 def test_rounds_come_to_the_same(work: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """However much is left to later rounds or the solver, what is found is proved and right."""
-    monkeypatch.setattr(packing, "WORK", work)
+    monkeypatch.setattr(fans, "WORK", work)
     for seed in range(40):
         usable, demand, room = case(seed)
         if not usable.any(axis=1).all():

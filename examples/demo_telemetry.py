@@ -11,7 +11,7 @@ import berth
 from berth.cli.options import session_for
 from berth.cli.output import metric_value, out, plain_table
 from berth.cli.progress import watching
-from berth.model.rates import stream_rates
+from berth.model.application import stream_rates
 from berth.pipeline.ingest import PROBLEM_FILE, IngestOptions, Summary, ingest
 from berth.pipeline.sample import SampleOptions, plan_sample, write_telemetry
 

@@ -6,7 +6,7 @@ import pytest
 
 from berth.drawing.views import situation_of
 from berth.evaluation import evaluate
-from berth.evaluation.critical import critical_path
+from berth.evaluation.situation import critical_path
 from berth.model import Plan, Problem
 from tests.drawing.problems import (
     diamond,

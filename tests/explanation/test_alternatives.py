@@ -8,12 +8,9 @@ from hypothesis import given, note, settings
 
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
-from berth.explanation.alternatives import Alternatives, Explained
+from berth.explanation.alternatives import Alternatives, Explained, Judge, Obstacles
 from berth.explanation.estimates import metric_values
-from berth.explanation.judging import Judge
-from berth.explanation.moves import Common, Moves
-from berth.explanation.obstacles import Obstacles
-from berth.explanation.units import Unit, units_of
+from berth.explanation.moves import Common, Moves, Unit, units_of
 from berth.files import plan_from, problem_from
 from tests.evaluation.test_against_oracle import cases, some
 from tests.oracle.problems import problems, sharing_problems

@@ -10,9 +10,8 @@ import pytest
 import berth
 from berth.evaluation import Setting, evaluate
 from berth.explanation import document, explain
-from berth.explanation.changes import with_copy_of
-from berth.explanation.judging import Judge
-from berth.explanation.what_if import changes_tried
+from berth.explanation.alternatives import Judge
+from berth.explanation.what_if import changes_tried, with_copy_of
 from berth.files import plan_from, problem_from
 from berth.model import BadInput, Plan, Problem
 

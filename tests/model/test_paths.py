@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies
 
-from berth.model.paths import PathSchedule
+from berth.model.instances import PathSchedule
 
 
 @strategies.composite

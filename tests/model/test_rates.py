@@ -3,7 +3,7 @@
 import pytest
 
 from berth.model import Application, Operator, Stream
-from berth.model.rates import stream_rates, topological_order
+from berth.model.application import stream_rates, topological_order
 
 
 def rates(

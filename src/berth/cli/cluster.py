@@ -18,7 +18,7 @@ from berth.cli.output import plain_table, print_json
 from berth.cli.progress import waiting
 from berth.files import load
 from berth.model import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 if TYPE_CHECKING:
     from berth.runtime.cluster import Cluster

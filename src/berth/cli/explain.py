@@ -34,7 +34,7 @@ from berth.evaluation.limits import amount
 from berth.explanation import DEFAULT_TIME_LIMIT, Depth, Explanation, document
 from berth.explanation import explain as explain_plan
 from berth.explanation.alternatives import Alternative, Explained
-from berth.explanation.growth import Room
+from berth.explanation.binding import Room
 from berth.explanation.what_if import Outcome, WhatIf
 from berth.files import check_writable, load, write_bytes
 from berth.model import BadInput

@@ -16,7 +16,7 @@ import typer
 from berth.cli.progress import waiting
 from berth.evaluation import METRIC_BY_NAME
 from berth.model import BadInput, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 if TYPE_CHECKING:
     from berth.spark import SparkSession

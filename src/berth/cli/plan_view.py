@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_violations
 from berth.evaluation import METRIC_BY_NAME, METRICS, Situation
-from berth.evaluation.change import Change
+from berth.evaluation.evaluate import Change
 from berth.evaluation.limits import Use, amount, bottleneck, exceeded
 from berth.model import Plan, Problem
 from berth.policies.arrivals import ARRIVES

@@ -15,7 +15,7 @@ from berth.cli.plan_view import print_bottleneck, print_change, print_metrics
 from berth.connectors import evaluate_packing, load_any
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
-from berth.evaluation.change import change_between
+from berth.evaluation.evaluate import change_between
 from berth.evaluation.limits import bottleneck_document
 from berth.files import check_writable, load, write_bytes
 from berth.model import Plan, Problem

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from berth.cli.output import err, out, plain_table
 from berth.cli.plan_view import print_change
-from berth.evaluation.change import change_between
+from berth.evaluation.evaluate import change_between
 from berth.files.run_folder import asking
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from berth.connectors.heron import packing_plan
 from berth.connectors.nomad import JobOptions, job
 from berth.files import check_writable, write_text
 from berth.model import BadInput, Plan, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 
 class System(StrEnum):

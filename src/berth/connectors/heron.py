@@ -18,7 +18,7 @@ from berth.connectors.documents import Written, amounts_of, without_place
 from berth.connectors.placements import Group, Share, container_name, groups_of, operators_of
 from berth.files.format import Format, Whole, open_ended, refuse, shown
 from berth.model import BadInput, Plan, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 LARGEST_ID = 2**31 - 1
 

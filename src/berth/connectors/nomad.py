@@ -27,7 +27,7 @@ from berth.connectors.placements import (
 from berth.files import plan_document, plan_from
 from berth.files.format import Format, Whole, open_ended, refuse, shown
 from berth.model import Application, BadInput, Plan, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 NODE_NAME = "node.unique.name"
 DATACENTERS = ("*",)

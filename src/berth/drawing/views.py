@@ -11,7 +11,7 @@ import numpy as np
 
 from berth.amounts import counted, metric
 from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Setting, Situation
-from berth.evaluation.critical import critical_path
+from berth.evaluation.situation import critical_path
 from berth.model import Network, Plan, Problem
 from berth.model.instances import PlacedOperator
 from berth.model.pair_fields import Known

@@ -1,9 +1,10 @@
-"""The judge: metrics and violations of any plan."""
+"""The judge: metrics and violations of any plan, and what is different between two plans."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,3 +40,46 @@ def evaluate(
         broken = tuple(violations(situation))
     metrics = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
     return Evaluation(metrics, broken)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Moves and metrics, before and after."""
+
+    moved: dict[str, tuple[str, str]]
+    added: dict[str, str]
+    removed: dict[str, str]
+    kept: int
+    metrics: dict[str, tuple[float | None, float | None]]
+    healed: tuple[str, ...]
+    """Constraints that only the plan before breaks."""
+    broken: tuple[str, ...]
+    """Constraints that only the plan after breaks."""
+
+    def document(self) -> dict[str, Any]:
+        """The change as plain data."""
+        return {
+            "moved": {name: {"from": old, "to": new} for name, (old, new) in self.moved.items()},
+            "added": self.added,
+            "removed": self.removed,
+            "kept": self.kept,
+            "metrics": {key: {"before": old, "after": new} for key, (old, new) in self.metrics.items()},
+            "healed": list(self.healed),
+            "broken": list(self.broken),
+        }
+
+
+def change_between(before: Plan, after: Plan) -> Change:
+    """Compare two plans instance by instance and metric by metric."""
+    old, new = before.assignment, after.assignment
+    both = [name for name in old if name in new]
+    keys = dict.fromkeys([*before.metrics, *after.metrics])
+    return Change(
+        moved={name: (old[name], new[name]) for name in both if old[name] != new[name]},
+        added={name: node for name, node in new.items() if name not in old},
+        removed={name: node for name, node in old.items() if name not in new},
+        kept=sum(old[name] == new[name] for name in both),
+        metrics={key: (before.metrics.get(key), after.metrics.get(key)) for key in keys},
+        healed=tuple(line for line in before.violations if line not in after.violations),
+        broken=tuple(line for line in after.violations if line not in before.violations),
+    )

@@ -6,20 +6,93 @@ downloads, and what can't be known because something is missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.reuse import Lifted, lifted_rates, reuse_mistakes
 from berth.model import BadInput, Containers, Plan, Problem
-from berth.model.instances import InstanceGraph, pairs_of
-from berth.model.paths import PathSchedule
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
+from berth.model.instances import InstanceGraph, PathSchedule, pairs_of
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Lifted:
+    """Throughput and reads of operators and the rates of streams after reuse has raised them."""
+
+    throughput: FloatArray
+    """Of every operator; NaN where the application has none."""
+    reads: list[dict[str, float]]
+    """For every operator, per_s of each object that it reads."""
+    stream_rate: FloatArray
+    """Bytes per second of every stream; NaN: unknown."""
+
+
+def lifted_rates(problem: Problem, reuse: Mapping[str, str]) -> Lifted:
+    """A provider, and all that feeds it, keeps up with the fastest of those that take its result."""
+    graph = problem.instances
+    own = np.array(
+        [
+            np.nan if application.throughput_per_s is None else application.throughput_per_s
+            for application in problem.applications
+        ]
+    )[[item.application for item in graph.operators]]
+    reads = [{read.object: read.per_s for read in item.operator.reads} for item in graph.operators]
+    throughput = own.copy()
+    provider = {graph.operator_index[taker]: graph.operator_index[giver] for taker, giver in reuse.items()}
+    waiting = list(provider.items())
+    seen = set(waiting)
+    while waiting:
+        taker, giver = waiting.pop()
+        throughput[giver] = np.fmax(throughput[giver], own[taker])
+        for read in graph.operators[taker].operator.reads:
+            if read.object in reads[giver]:
+                reads[giver][read.object] = max(reads[giver][read.object], read.per_s)
+        for above_taker in graph.inputs[taker]:
+            for above_giver in graph.inputs[giver]:
+                match = above_taker, provider.get(above_giver, above_giver)
+                equal = problem.sharing_keys.classes[above_taker] == problem.sharing_keys.classes[above_giver]
+                if equal and match not in seen:
+                    seen.add(match)
+                    waiting.append(match)
+    return Lifted(throughput, reads, _stream_rates(problem, throughput))
+
+
+def _stream_rates(problem: Problem, throughput: FloatArray) -> FloatArray:
+    """Streams that are so much for each result follow the throughput of those who receive them."""
+    graph = problem.instances
+    sender, receiver = graph.stream_ends.T
+    raised = graph.output_bytes[sender] * throughput[receiver]
+    return np.where(graph.stream_follows_throughput, raised, graph.stream_rate)
+
+
+def reuse_mistakes(problem: Problem, plan: Plan) -> Iterator[str]:
+    """Reuse and skips that make no sense: nothing can be said about a plan that has them."""
+    graph, classes = problem.instances, problem.sharing_keys.classes
+    computed = {item.name for item in graph.operators} - plan.reuse.keys() - set(plan.skipped)
+    for taker, provider in plan.reuse.items():
+        equal = classes[graph.operator_index[taker]] == classes[graph.operator_index[provider]]
+        if not problem.sharing:
+            yield f"reuse {taker}: sharing is off in this problem"
+        elif not equal or taker == provider:
+            yield f"reuse {taker}: {provider} does not compute the same"
+        elif provider not in computed:
+            yield f"reuse {taker}: {provider} is not computed itself"
+    for name in plan.skipped:
+        consumers = [graph.operators[number].name for number in graph.consumers[graph.operator_index[name]]]
+        needing = [consumer for consumer in consumers if consumer in computed]
+        takers = [taker for taker, provider in plan.reuse.items() if provider == name]
+        if not consumers:
+            yield f"skipped {name}: it is a result of its application"
+        elif needing or takers:
+            yield f"skipped {name}: {', '.join([*needing, *takers])} still needs it"
+    yield from (f"operator {name}: both reused and skipped" for name in plan.skipped if name in plan.reuse)
+
+
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
@@ -456,3 +529,23 @@ def assignment_of(problem: Problem, nodes: IndexArray) -> Mapping[str, str]:
     names = problem.network.nodes
     placed = zip(problem.instances.names, nodes, strict=True)
     return {name: names[node].name for name, node in placed if node >= 0}
+
+
+def critical_path(situation: Situation, application: int | None = None) -> list[int]:
+    """The instances of the slowest source-to-sink path, from its start to its end.
+
+    It is the path of the latest result over all applications, or of one application; of equally slow
+    ones the first in the file's order. Empty where `response_time_ms` can't be computed.
+    """
+    finish = situation.finish_ms
+    inside = situation.computed if application is None else situation.belongs_to(application)
+    numbers = np.flatnonzero(inside)
+    if finish is None or not len(numbers):
+        return []
+    pairs, node_of = situation.pairs, situation.node_of
+    delay = situation.network.table.delay_ms[node_of[pairs.sender], node_of[pairs.receiver]]
+    arrival = finish[pairs.sender] + delay
+    path = [int(numbers[finish[numbers].argmax()])]
+    while len(incoming := np.flatnonzero(pairs.receiver == path[0])):
+        path.insert(0, int(pairs.sender[incoming[arrival[incoming].argmax()]]))
+    return path

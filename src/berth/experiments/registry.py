@@ -13,7 +13,7 @@ from typing import cast
 
 from berth.experiments.experiment import Experiment
 from berth.model import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 PLACES: dict[str, str] = {
     # name: module under berth.experiments; its constant EXPERIMENT is the experiment

@@ -2,23 +2,246 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Situation
-from berth.evaluation.violations import missing_links
+from berth.evaluation import METRIC_BY_NAME, Setting, Situation
+from berth.evaluation.goal import Goal
+from berth.evaluation.limits import (
+    TOLERANCE,
+    Capacity,
+    NetworkCard,
+    PlaceLimit,
+    exceeded,
+    exceeds,
+    place_limits,
+)
+from berth.evaluation.situation import group_maximum
+from berth.evaluation.violations import missing_links, violations
 from berth.explanation.estimates import scores
-from berth.explanation.judging import Judge, subject_of
-from berth.explanation.moves import Common, Moves
-from berth.explanation.obstacles import Obstacles
-from berth.explanation.units import Unit
+from berth.explanation.moves import Common, Moves, Unit
+from berth.model import Download, Plan
+
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge says of a plan."""
+
+    objective: float | None
+    violations: tuple[str, ...]
+    needed: dict[tuple[str, str], float]
+    """What is needed of everything of which there is not enough, by kind and name."""
+
+    @property
+    def subjects(self) -> set[str]:
+        """What is broken, without amounts."""
+        return {subject_of(line) for line in self.violations}
+
+    def new_trouble(self, before: Verdict) -> tuple[str, ...]:
+        """What is broken here and was not before, or is worse than before."""
+        known = before.subjects
+        found = [line for line in self.violations if subject_of(line) not in known]
+        for (kind, name), needed in self.needed.items():
+            if (kind, name) in before.needed and exceeds(needed, before.needed[kind, name]):
+                found += [
+                    line for line in self.violations if _is_about(line, kind, name) and line not in found
+                ]
+        return tuple(found)
+
+
+class Judge:
+    """The judge of plans for one problem by one goal."""
+
+    def __init__(self, setting: Setting, plan: Plan, goal: Goal | None) -> None:
+        self.setting = setting
+        self.plan = plan
+        self.goal = goal
+
+    @cached_property
+    def situation(self) -> Situation:
+        """The plan as it is."""
+        return Situation(self.setting, self.plan)
+
+    @cached_property
+    def before(self) -> Verdict:
+        """What the plan is worth as it is."""
+        return self.verdict(self.situation)
+
+    def verdict(self, situation: Situation) -> Verdict:
+        """The objective and all that is broken."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            broken = tuple(violations(situation))
+            needed = {(use.kind, use.name): use.needed for use in exceeded(situation)} if broken else {}
+            return Verdict(self.objective(situation), broken, needed)
+
+    def objective(self, situation: Situation) -> float | None:
+        """The goal's value; None where it can't be computed."""
+        if self.goal is None:
+            return None
+        metrics = {}
+        for name in self.goal.weights:
+            value = METRIC_BY_NAME[name].value(situation)
+            if value is None or not math.isfinite(value):
+                return None
+            metrics[METRIC_BY_NAME[name].key] = value
+        return self.goal.value(metrics)
+
+    def moved(self, members: IndexArray, node: int) -> Situation:
+        """The plan with some instances on a node; downloads from and to the nodes concerned follow."""
+        graph, nodes = self.setting.graph, self.setting.problem.network.nodes
+        assignment = {**self.plan.assignment, **{graph.names[k]: nodes[node].name for k in members.tolist()}}
+        situation = Situation(self.setting, replace(self.plan, assignment=assignment))
+        if not self.setting.problem.objects:
+            return situation
+        touched = {node, *self.situation.node_of[members].tolist()}
+        downloads = tuple(_downloads(situation, touched))
+        if downloads == self.plan.downloads:
+            return situation
+        return Situation(self.setting, replace(situation.plan, downloads=downloads))
+
+
+def _downloads(situation: Situation, touched: set[int]) -> Iterable[Download]:
+    """The plan's downloads without those that some nodes no longer need, and with those that they lack."""
+    network, wanted = situation.network, situation.object_rates
+    index = network.index
+    for item in situation.plan.downloads:
+        if index[item.target] not in touched or (item.object, index[item.target]) in wanted:
+            yield item
+    listed = {(item.object, index[item.target]) for item in situation.plan.downloads}
+    for name, node in wanted:
+        if node in touched and (name, node) not in listed:
+            holders = np.array(network.holders.get(name, []), dtype=np.intp)
+            delay = network.table.delay_ms[holders, np.full(len(holders), node)]
+            if not np.isnan(delay).all():
+                yield Download(
+                    name, network.nodes[holders[np.nanargmin(delay)]].name, network.nodes[node].name
+                )
+
+
+def subject_of(line: str) -> str:
+    """What a violation is about, without its amounts."""
+    subject, _, rest = line.partition(": ")
+    words = [word for word in rest.split() if not word[0].isdigit()]
+    return " ".join([subject, *words[:3]])
+
+
+def _is_about(line: str, kind: str, name: str) -> bool:
+    """Whether a violation is that of an exceeded limit."""
+    subject = line.partition(": ")[0]
+    if kind == "link":
+        return subject == f"link {name}"
+    if kind in ("response time", "availability"):
+        return line.startswith(f"application {name}: {kind}")
+    if kind == "capacity":
+        node, _, resource = name.partition(" ")
+        return line.startswith(f"node {node}: {resource} ")
+    words = {"processor": "processor ", "card": "network card "}.get(kind, "one port, ")
+    return line.startswith(f"node {name}: {words}")
+
 
 FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+
+
+class Obstacles:
+    """The limits of the nodes, and what a plan has taken of them."""
+
+    def __init__(self, situation: Situation) -> None:
+        self._situation = situation
+
+    @cached_property
+    def _limits(self) -> list[tuple[PlaceLimit, FloatArray]]:
+        """Every limit of a place, with what is used of it."""
+        situation = self._situation
+        return [(limit, limit.used(situation)) for limit in place_limits(situation.setting)]
+
+    @cached_property
+    def _cards(self) -> FloatArray:
+        return NetworkCard(self._situation.setting).used(self._situation)
+
+    def of(self, moves: Moves) -> dict[str, BoolArray]:
+        """By the name of what is in the way, the moves that it forbids."""
+        found = {"not allowed there": self._misplaced(moves), "no link": moves.unlinked}
+        if moves.unit.node >= 0 or (self._situation.node_of[moves.unit.members] < 0).all():
+            found |= self._full(moves)
+        away = moves.nodes != moves.unit.node
+        return {name: forbids & away for name, forbids in found.items() if (forbids & away).any()}
+
+    def _misplaced(self, moves: Moves) -> BoolArray:
+        graph, members, size = self._situation.graph, moves.unit.members, len(moves.nodes)
+        allowed = graph.may_run_on(np.repeat(members, size), np.tile(moves.nodes, len(members)))
+        return np.asarray(~allowed.reshape(len(members), size).all(axis=0))
+
+    def _full(self, moves: Moves) -> dict[str, BoolArray]:
+        """Limits of the place that the unit would come to."""
+        situation, nodes, home = self._situation, moves.nodes, moves.unit.node
+        new = ~self._has_equal(moves)
+        found: dict[str, BoolArray] = {}
+        for limit, used in self._limits:
+            if not limit.grows and (used > limit.room).any():
+                continue  # broken as it is: only the judge knows whether a move makes it worse
+            places, added = limit.place_of[nodes], self._added(moves, limit)
+            elsewhere = places != limit.place_of[home] if home >= 0 else np.ones(len(nodes), dtype=bool)
+            over = elsewhere & _over(used[places], added, limit.room[places])
+            counts = new if limit.grows else np.ones(len(nodes), dtype=bool)
+            found[limit.label] = found.get(limit.label, np.zeros(len(nodes), dtype=bool)) | (counts & over)
+        if situation.network.cards_bound and situation.rates_known:
+            found["network card"] = self._card(moves)
+        return found
+
+    def _added(self, moves: Moves, limit: PlaceLimit) -> float:
+        """What the unit would take, its containers as a whole."""
+        unit = moves.unit
+        if not limit.grows:
+            return float(limit.needed[unit.members].sum())
+        needed = limit.needed_in(self._situation)[unit.members]
+        whole = 0.0
+        if isinstance(limit, Capacity):
+            needed[[number in unit.packed for number in unit.members.tolist()]] = 0.0
+            whole = sum(size.capacity.get(limit.resource, 0.0) for size in unit.containers)
+        return self._once(moves, needed) + whole
+
+    def _once(self, moves: Moves, amounts: FloatArray) -> float:
+        """The members' amounts added up, equal computations once."""
+        keys = self._situation.problem.sharing_keys
+        if not keys.possible:
+            return float(amounts.sum())
+        group = np.unique(keys.computation_keys(moves.unit.members), return_inverse=True)[1]
+        return float(group_maximum(amounts, group).sum())
+
+    def _has_equal(self, moves: Moves) -> BoolArray:
+        """The nodes on which something is computed already that the unit computes, too."""
+        keys = self._situation.problem.sharing_keys
+        if not keys.possible:
+            return np.zeros(len(moves.nodes), dtype=bool)
+        mine = keys.computation_keys(moves.unit.members)
+        equal = moves.others[np.isin(keys.computation_keys(moves.others), mine)]
+        return np.isin(moves.nodes, self._situation.node_of[equal])
+
+    def _card(self, moves: Moves) -> BoolArray:
+        """Cards that can't take what the unit exchanges on its new node."""
+        card, nodes = self._situation.network.nic_bytes_per_s[moves.nodes], moves.nodes
+        stay, change = moves.staying, moves.changing
+        size = len(self._situation.network.nodes)
+        kept = np.bincount(stay.sender, stay.rate, size) + np.bincount(stay.receiver, stay.rate, size)
+        at_home = (change.sender == nodes[change.move]) | (change.receiver == nodes[change.move])
+        load = kept[nodes] + moves.per_move(change, np.where(at_home, change.rate, 0.0))
+        more = load > self._cards[nodes] * (1.0 + TOLERANCE)
+        return np.asarray(more & (load > card * (1.0 + TOLERANCE)))
+
+
+def _over(load: FloatArray, added: FloatArray | float, there: FloatArray) -> BoolArray:
+    return np.asarray(
+        (np.asarray(added) > 0) & (load + added > there + TOLERANCE * np.maximum(load + added, there))
+    )
+
 
 MOST_JUDGED = 24
 """Moves of a unit that go before the judge until one is found that breaks nothing."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from berth.explanation.alternatives import Alternative, Explained
+from berth.explanation.binding import Growth, Room, SlowestPath
 from berth.explanation.explain import Explanation
-from berth.explanation.growth import Growth, Room
-from berth.explanation.limits import SlowestPath
 from berth.explanation.mending import Mending
-from berth.explanation.sharing import Sharing
+from berth.explanation.shared_results import Sharing
 from berth.explanation.what_if import Outcome, WhatIfs
 
 FORMAT = "berth-explanation/v1"

@@ -1,28 +1,63 @@
-"""Everything that can be said about a plan, in one value."""
+"""Why a plan is as it is: all parts of an explanation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from berth.budget import Budget
-from berth.evaluation import Setting, Situation
-from berth.evaluation.critical import critical_path
+from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import Use
-from berth.explanation.alternatives import Alternatives, Explained
-from berth.explanation.goal import goal_of
-from berth.explanation.growth import Growth, growth_of
-from berth.explanation.judging import Judge
-from berth.explanation.limits import SlowestPath, binding, slowest_path
+from berth.evaluation.situation import critical_path
+from berth.exact.normalise import objective_bounds
+from berth.explanation.alternatives import Alternatives, Explained, Judge
+from berth.explanation.binding import Growth, SlowestPath, binding, growth_of, slowest_path
 from berth.explanation.mending import Mending, mending_of
-from berth.explanation.sharing import Sharing, sharing_of
-from berth.explanation.units import Unit, units_of
+from berth.explanation.moves import Unit, units_of
+from berth.explanation.shared_results import Sharing, sharing_of
 from berth.explanation.what_if import MOST, Depth, WhatIfs, what_ifs
 from berth.model import BadInput, Plan, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
+
+
+def goal_of(setting: Setting, plan: Plan, budget: Budget) -> Goal | None:
+    """The plan's goal; bounds of a normalised sum are those in its trace, or are found in the time given.
+
+    None: no plan keeps the constraints, so that a normalised sum has no scale.
+    """
+    problem = setting.problem
+    own = bool(plan.goal) and all(name in METRIC_BY_NAME for name in plan.goal)
+    goal = Goal(dict(plan.goal if own else problem.objective), problem.objective_scale)
+    if goal.single is not None or goal.scale == "raw":
+        return goal
+    told = _told_bounds(goal, plan.trace.get("objective_bounds"))
+    if told is not None:
+        return replace(goal, bounds=told)
+    asked = replace(setting, problem=replace(problem, objective=goal.weights))
+    bounds = objective_bounds(asked, budget, plan.seed)
+    return None if bounds is None else replace(goal, bounds=bounds)
+
+
+def _told_bounds(goal: Goal, told: Any) -> dict[str, tuple[float, float]] | None:
+    """The bounds that a plan's trace tells; None unless it tells all of them."""
+    if not isinstance(told, Mapping):
+        return None
+    pairs = {name: told.get(name) for name in goal.weights}
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs.values()):
+        return None
+    if not all(_is_number(value) for pair in pairs.values() for value in pair or ()):
+        return None
+    return {name: (float(pair[0]), float(pair[1])) for name, pair in pairs.items() if pair is not None}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
 
 DEFAULT_TIME_LIMIT = 10.0
 MOST_CELLS = 1.5e8

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from berth.explanation.alternatives import Alternatives
-from berth.explanation.judging import Judge, Verdict, subject_of
-from berth.explanation.units import Unit, units_of
+from berth.explanation.alternatives import Alternatives, Judge, Verdict, subject_of
+from berth.explanation.moves import Unit, units_of
 from berth.model import Plan
 
 MOST_MOVES = 10

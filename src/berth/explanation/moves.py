@@ -1,4 +1,4 @@
-"""A unit on each of many nodes at once: the arrays that metrics and limits of such moves are made of."""
+"""What moves as one, and the arrays that metrics and limits of such moves are made of."""
 
 from __future__ import annotations
 
@@ -9,11 +9,96 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Situation
-from berth.explanation.units import Unit
-from berth.model.paths import PathSchedule
+from berth.model import Containers, Together
+from berth.model.instances import PathSchedule
+
+IndexArray = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """Computed instances that can only move together; most units are one instance."""
+
+    members: IndexArray
+    node: int
+    """Where they are; -1: not placed, or not all on one node."""
+    containers: tuple[Containers, ...] = ()
+    """The containers that move with them."""
+    packed: frozenset[int] = frozenset()
+    """The members that are in those."""
+
+    @property
+    def first(self) -> int:
+        """The member with the smallest number, which stands for all."""
+        return int(self.members[0])
+
+
+def units_of(situation: Situation) -> list[Unit]:
+    """All computed instances as units, in the order of their first members."""
+    computed = np.flatnonzero(situation.computed).tolist()
+    leader = {number: number for number in computed}
+    for group in [*_together(situation), *_in_containers(situation).values()]:
+        for number in group[1:]:
+            _join(leader, group[0], number)
+    members: dict[int, list[int]] = {}
+    for number in computed:
+        members.setdefault(_leader(leader, number), []).append(number)
+    return [_unit(situation, numbers) for numbers in members.values()]
+
+
+def _together(situation: Situation) -> list[list[int]]:
+    graph = situation.graph
+    groups = []
+    for application in situation.problem.applications:
+        for rule in application.rules:
+            if isinstance(rule, Together):
+                operators = [graph.operator_index[f"{application.name}/{name}"] for name in rule.operators]
+                numbers = [number for item in operators for number in graph.operators[item].instances]
+                groups.append([number for number in numbers if situation.computed[number]])
+    return [group for group in groups if group]
+
+
+def _in_containers(situation: Situation) -> dict[str, list[int]]:
+    graph, applications = situation.graph, situation.problem.applications
+    groups: dict[str, list[int]] = {}
+    for instance, container in situation.plan.containers.items():
+        number = graph.index[instance]
+        packs = applications[graph.application_of[number]].containers is not None
+        if packs and situation.computed[number]:
+            groups.setdefault(container, []).append(number)
+    return groups
+
+
+def _leader(leader: dict[int, int], number: int) -> int:
+    while leader[number] != number:
+        leader[number] = leader[leader[number]]
+        number = leader[number]
+    return number
+
+
+def _join(leader: dict[int, int], one: int, other: int) -> None:
+    ends = sorted((_leader(leader, one), _leader(leader, other)))
+    leader[ends[1]] = ends[0]
+
+
+def _unit(situation: Situation, numbers: list[int]) -> Unit:
+    nodes = {int(situation.node_of[number]) for number in numbers}
+    node = nodes.pop() if len(nodes) == 1 else -1
+    members = np.array(numbers, dtype=np.intp)
+    if not situation.plan.containers:
+        return Unit(members, node)
+    graph, found = situation.graph, {}
+    packed = set()
+    for number in numbers:
+        size = situation.problem.applications[graph.application_of[number]].containers
+        container = situation.plan.containers.get(graph.names[number])
+        if size is not None and container is not None:
+            found[container] = size
+            packed.add(number)
+    return Unit(members, node, tuple(found.values()), frozenset(packed))
+
 
 FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 
 

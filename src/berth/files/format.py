@@ -15,7 +15,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from berth.model import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 Schema = dict[str, Any]
 Document = TypeVar("Document")

@@ -17,8 +17,8 @@ from berth.files.problem_format import (
     RuleDocument,
 )
 from berth.model import Apart, Problem, Rule, Spread, Together, Where
+from berth.model.errors import did_you_mean
 from berth.model.links import LINK_FIELDS
-from berth.model.suggest import did_you_mean
 
 RULES: dict[str, tuple[type[Rule], str]] = {
     "together": (Together, "operators"),

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from berth.evaluation.change import change_between
+from berth.evaluation.evaluate import change_between
 from berth.files.document import write_text
 from berth.files.plan_file import plan_document
 from berth.model import Plan

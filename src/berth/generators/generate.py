@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from berth.generators.generator import Delays, Generator
 from berth.model import BadInput, Network, Problem
+from berth.model.errors import did_you_mean
 from berth.model.parameters import parameters_from
 from berth.model.randomness import generator_for
-from berth.model.suggest import did_you_mean
 
 GENERATORS = {
     "fat": "berth.generators.uniform_graphs:Fat",

@@ -7,8 +7,7 @@ from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from berth.model.errors import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import BadInput, did_you_mean
 
 LARGEST = 2**53
 """Whole numbers beyond are not exact as floats, and far beyond no number for compiled code."""

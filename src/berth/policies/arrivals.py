@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from berth.model import BadInput, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 ARRIVES, LEAVES = "arrive", "leave"
 

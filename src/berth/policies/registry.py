@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import cast
 
 from berth.model import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 from berth.policies.policy import Policy
 
 BUILT_IN = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from itertools import product
 
 from berth.model import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 from berth.policies import find_policy
 from berth.policies.parameters import parameters_from
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.model import BadInput, InstanceGraph, Plan, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 from berth.simulate.options import Options
 
 FloatArray = NDArray[np.float64]

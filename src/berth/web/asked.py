@@ -9,7 +9,7 @@ from typing import Any
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import goal_mistakes
 from berth.model import Application, BadInput, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 REQUIREMENTS = ("max_response_time_ms", "min_availability", "throughput_per_s")
 

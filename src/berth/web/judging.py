@@ -12,7 +12,7 @@ from berth.drawing.views import critical_links, instances_by_node
 from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import bottleneck_document
-from berth.explanation.limits import slowest_path
+from berth.explanation.binding import slowest_path
 from berth.model import Plan, Problem
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.evaluation.reuse import lifted_rates
+from berth.evaluation.situation import lifted_rates
 from berth.model import Where
 
 FloatArray = NDArray[np.float64]

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation.situation import data_unit_bytes
 from berth.model import Plan, Problem
-from berth.model.errors import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import BadInput, did_you_mean
 
 IntArray = NDArray[np.int64]
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from berth.model import BadInput
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 from berth.pipeline.feeds import FEEDS
 
 COMPRESSED = (".gz", ".bz2", ".zst")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from berth.model import BadInput, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 from berth.processes import complaint_in
 from berth.runtime.cluster.control import ask_keeper
 from berth.runtime.cluster.page import MasterPage, ask_master

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from berth.evaluation.goal import goal_mistakes
 from berth.model import BadInput, Operator, Plan, Problem
-from berth.model.suggest import did_you_mean
+from berth.model.errors import did_you_mean
 
 
 def computed_for_itself(problem: Problem) -> Problem:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from berth.evaluation import evaluate as evaluate_plan
-from berth.evaluation.change import change_between
+from berth.evaluation.evaluate import change_between
 from berth.model import Download, Plan
 from berth.web.answers import answer
 from berth.web.errors import unprocessable

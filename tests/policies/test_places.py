@@ -26,7 +26,6 @@ NOT_YET = {
         "random-no-reuse",
         "forest",
     ),
-    *("bw-max", "bw-sum", "proc-nb", "proc-power"),
     *("latency-bound", "mopa", "sbon", "mop-exhaustive", "search", "auto"),
 }
 """Policies that don't read their limits from `berth.evaluation.limits` yet."""

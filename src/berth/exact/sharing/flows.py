@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from berth.evaluation.limits import amount
+from berth.evaluation.limits import Bandwidth, NetworkCard, Port
 from berth.exact.sharing.choices import Highest, Terms
 from berth.model.instances import pairs_of
 
@@ -189,29 +189,23 @@ def _terms(loads: list[tuple[Highest, Any]], most: float) -> Terms:
 
 
 def _add_bandwidth(model: SharingModel) -> None:
-    table, nodes = model.shared.network.table, len(model.shared.network.nodes)
-    if not table.bandwidth_bound:
-        return
-    arrow = "<->" if table.half_duplex else "->"
-    for link, loads in link_loads(model).items():
-        sender, receiver = divmod(link, nodes)
-        there = float(table.physical_bandwidth[sender, receiver])
+    table, limit = model.shared.network.table, Bandwidth(model.shared.setting)
+    for link, loads in link_loads(model).items() if table.bandwidth_bound else ():
+        there = float(table.physical_bandwidth[limit.ends(link)])
         if np.isfinite(there):
-            ends = f"{model.shared.node(sender)} {arrow} {model.shared.node(receiver)}"
-            text = f"link {ends}: at most {amount(there)} bytes/s"
-            model.sum_at_most("bandwidth", text, _terms(loads, there), there)
+            model.sum_at_most(limit.family, limit.asked(link, there), _terms(loads, there), there)
 
 
 def _add_cards(model: SharingModel) -> None:
-    cards = model.shared.network.nic_bytes_per_s
+    cards, limit = model.shared.network.nic_bytes_per_s, NetworkCard(model.shared.setting)
     loads: dict[int, list[tuple[Highest, Any]]] = {}
     for amounts, key, sender, receiver in crossing(model):
         for node in (sender, receiver):
             loads.setdefault(node, []).append((amounts, key))
     for node in np.flatnonzero(np.isfinite(cards)).tolist():
         there = float(cards[node])
-        text = f"node {model.shared.node(node)}: network card of at most {amount(there)} bytes/s"
-        model.sum_at_most("network cards", text, _terms(loads.get(node, []), there), there)
+        terms = _terms(loads.get(node, []), there)
+        model.sum_at_most(limit.family, limit.asked(node, there), terms, there)
 
 
 def _add_ports(model: SharingModel) -> None:
@@ -219,7 +213,7 @@ def _add_ports(model: SharingModel) -> None:
     network = model.shared.network
     if not network.one_port:
         return
-    shares: dict[tuple[int, str], Terms] = {}
+    shares: dict[tuple[int, bool], Terms] = {}
     for amounts, key, sender, receiver in crossing(model, downloads=False):
         there = float(network.table.bandwidth_bytes_per_s[sender, receiver])
         if np.isinf(there):
@@ -228,7 +222,9 @@ def _add_ports(model: SharingModel) -> None:
             (step, height / there if there > 0 else 2.0)
             for step, height in amounts.terms(key, 2.0 * there if there > 0 else 1.0)
         ]
-        shares.setdefault((sender, "sending"), []).extend(terms)
-        shares.setdefault((receiver, "receiving"), []).extend(terms)
-    for (node, way), terms in shares.items():
-        model.sum_at_most("one port", f"node {model.shared.node(node)}: one port, {way}", terms, 1.0)
+        shares.setdefault((sender, True), []).extend(terms)
+        shares.setdefault((receiver, False), []).extend(terms)
+    ports = {sending: Port(model.shared.setting, sending) for sending in (True, False)}
+    for (node, sending), terms in shares.items():
+        port = ports[sending]
+        model.sum_at_most(port.family, port.asked(node, 1.0), terms, 1.0)

@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from berth.evaluation.limits import TOLERANCE, amount
-from berth.evaluation.limits.places import place_of as apart_place_of
+from berth.evaluation.limits import (
+    TOLERANCE,
+    LeastAvailability,
+    LongestResponse,
+    PlaceLimit,
+    Processor,
+    RuleLimit,
+    place_limits,
+)
 from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.sharing.choices import Fates, Highest, Terms
 from berth.exact.sharing.flows import add_flows
 from berth.exact.sharing.shared import Shared
-from berth.model import Apart, Together
+from berth.model import Together
 from berth.model.instances import pairs_of
 
 FINEST = 2.0**40
@@ -39,9 +46,8 @@ class SharingModel(LimitedModel):
         self._ask_for_work()
         self.work.build()
         self._add_candidates()
-        self._add_processors()
-        self._add_capacities()
-        self._add_rules()
+        self._add_place_limits()
+        self._add_together()
         self.flows = Highest(self.cp)
         """By result and two nodes: bytes per second."""
         self.downloads = Highest(self.cp)
@@ -130,33 +136,29 @@ class SharingModel(LimitedModel):
                     if throughput * each > 0:
                         self.work.ask((key, node), throughput * each, *conditions)
 
-    def _add_processors(self) -> None:
-        speed, free = self.shared.network.speed, self.shared.setting.processors
-        for node, keys in _by_node(self.work).items():
-            text = f"node {self.shared.node(node)}: its processor keeps up"
-            most = float(speed[node] * free[node])
-            self._node_bears(node, "processors", text, self.work, keys, most)
+    def _add_place_limits(self) -> None:
+        """Capacities, processors, rules: whatever computed instances need of the places that they are in."""
+        for limit in place_limits(self.shared.setting):
+            amounts = self.work if isinstance(limit, Processor) else self._needed(limit)
+            at: dict[int, list[Any]] = {}
+            for key in amounts.keys:
+                at.setdefault(int(limit.place_of[key[1]]), []).append(key)
+            for place, keys in at.items():
+                most = float(limit.room[place])
+                # One amount beyond breaks the limit alone; how far beyond does not matter.
+                terms = [term for key in keys for term in amounts.terms(key, 2.0 * most if most > 0 else 1.0)]
+                where = self.used(place) if limit.of_nodes else 1
+                self.sum_at_most(limit.family, limit.asked(place), terms, most, where)
 
-    def _add_capacities(self) -> None:
-        graph = self.shared.graph
-        for resource in graph.resources:
-            asked = Highest(self.cp)
-            demand = graph.demand(resource)
-            for number, key in enumerate(self.computation_keys()):
-                for node, literal in self.x[number].items() if demand[number] > 0 else ():
-                    asked.ask((key, node), float(demand[number]), literal)
-            asked.build()
-            there = self.shared.setting.capacity(resource)
-            for node, keys in _by_node(asked).items():
-                text = f"node {self.shared.node(node)}: at most {resource} {amount(there[node])}"
-                self._node_bears(node, f"{resource} of the nodes", text, asked, keys, float(there[node]))
-
-    def _node_bears(
-        self, node: int, family: str, text: str, amounts: Highest, keys: list[Any], most: float
-    ) -> None:
-        # One amount beyond breaks the limit alone; how far beyond does not matter.
-        terms = [term for key in keys for term in amounts.terms(key, 2.0 * most if most > 0 else 1.0)]
-        self.sum_at_most(family, text, terms, most, self.used(node))
+    def _needed(self, limit: PlaceLimit) -> Highest:
+        """By computation and node, what is needed of a limit; rules count every instance."""
+        needed = Highest(self.cp)
+        keys = range(len(self.x)) if isinstance(limit, RuleLimit) else self.computation_keys()
+        for key, places, each in zip(keys, self.x, limit.needed.tolist(), strict=True):
+            for node, literal in places.items() if each > 0 else ():
+                needed.ask((key, node), each, literal)
+        needed.build()
+        return needed
 
     def sum_at_most(self, family: str, text: str, terms: Terms, most: float, where: Any = 1) -> None:
         """A sum is at most `most`; where nothing is there, nothing fits, however small."""
@@ -165,43 +167,23 @@ class SharingModel(LimitedModel):
         elif terms:
             self.add(family, text, cp_model.LinearExpr.sum([literal for literal, _ in terms]) == 0)
 
-    def _add_rules(self) -> None:
+    def _add_together(self) -> None:
         graph = self.shared.graph
         for application in self.shared.problem.applications:
             for rule in application.rules:
-                if not isinstance(rule, Together | Apart):
+                if not isinstance(rule, Together):
                     continue
-                names = [f"{application.name}/{name}" for name in rule.operators]
-                numbers = [k for name in names for k in graph.operators[graph.operator_index[name]].instances]
-                what = ", ".join(rule.operators)
-                if isinstance(rule, Together):
-                    self._add_together(f"application {application.name}: {what} together", numbers)
-                else:
-                    self._add_apart(f"application {application.name}: {what} apart", numbers, rule.by)
-
-    def _add_together(self, text: str, numbers: list[int]) -> None:
-        nodes = sorted({node for number in numbers for node in self.x[number]})
-        home = {node: self.cp.new_bool_var("") for node in nodes}
-        self.cp.add_at_most_one(home.values())
-        for number in numbers:
-            for node, literal in self.x[number].items():
-                self.add("rules", text, literal <= home[node])
-
-    def _add_apart(self, text: str, numbers: list[int], by: str | None) -> None:
-        shared: dict[tuple[str, str], Terms] = {}
-        for number in numbers:
-            for node, literal in self.x[number].items():
-                place = apart_place_of(self.shared.network.nodes[node], by)
-                shared.setdefault(place, []).append((literal, 1.0))
-        for terms in shared.values():
-            self.limit("rules", text, terms, 1.0)
-
-
-def _by_node(amounts: Highest) -> dict[int, list[Any]]:
-    keys: dict[int, list[Any]] = {}
-    for key in amounts.keys:
-        keys.setdefault(key[1], []).append(key)
-    return keys
+                text = f"application {application.name}: {', '.join(rule.operators)} together"
+                home: dict[int, Any] = {}
+                for name in rule.operators:
+                    for number in graph.operators[
+                        graph.operator_index[f"{application.name}/{name}"]
+                    ].instances:
+                        for node, literal in self.x[number].items():
+                            if node not in home:
+                                home[node] = self.cp.new_bool_var("")
+                            self.add("rules", text, literal <= home[node])
+                self.cp.add_at_most_one(home.values())
 
 
 def add_requirements(model: SharingModel) -> None:
@@ -209,17 +191,16 @@ def add_requirements(model: SharingModel) -> None:
 
     Paths run through what an application takes from others.
     """
+    setting = model.shared.setting
     for number, application in enumerate(model.shared.problem.applications):
-        if application.max_response_time_ms is None and not application.min_availability:
+        latest, least = application.max_response_time_ms, application.min_availability
+        if latest is None and not least:
             continue
         inside = _inside(model, number)
-        if application.max_response_time_ms is not None:
-            most = application.max_response_time_ms
-            text = f"application {application.name}: response time at most {amount(most)} ms"
-            _add_response_time(model, inside, text, most)
-        if application.min_availability:
-            least = application.min_availability
-            text = f"application {application.name}: availability at least {amount(least)}"
+        if latest is not None:
+            _add_response_time(model, inside, LongestResponse(setting).asked(number, latest), latest)
+        if least:
+            text = LeastAvailability(setting).asked(number, least)
             _add_availability(model, inside, text, -float(np.log(least)))
 
 
@@ -267,7 +248,7 @@ def _add_response_time(model: SharingModel, inside: dict[int, list[Any]], text: 
     factor = FINEST / max(most, 1e-9)
     latest = int(np.floor(most * (1 + TOLERANCE) * factor))
     speed, delay = shared.network.speed, shared.network.table.delay_ms
-    switch = [model.switch("latency", text)] if model.relaxable else []
+    switch = [model.switch(LongestResponse.family, text)] if model.relaxable else []
     done = {
         number: cp.new_int_var(0, latest, "")
         for operator in inside
@@ -316,7 +297,7 @@ def _add_availability(model: SharingModel, inside: dict[int, list[Any]], text: s
                     between = float(network.table.availability[sender, receiver])
                     weigh(between, sends, receives, *conditions)
     # Logarithms near 0 have no relative tolerance: what the availability itself may miss counts.
-    model.sum_at_most("availability", text, terms, most + TOLERANCE)
+    model.sum_at_most(LeastAvailability.family, text, terms, most + TOLERANCE)
 
 
 def _all(model: SharingModel, conditions: tuple[Any, ...]) -> Any:

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 import berth
 from berth.web.app import create_app
-from berth.web.settings import Settings
+from berth.web.security import Settings
 
 PROBLEM = """format: berth/v1
 name: small

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from berth.web.app import create_app
-from berth.web.settings import Settings
+from berth.web.security import Settings
 from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 PEOPLE = 20

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 import berth
 from berth.web.app import create_app
-from berth.web.settings import Settings
+from berth.web.security import Settings
 from tests.web.conftest import API
 
 pytestmark = pytest.mark.usefixtures("naughty")
@@ -181,7 +181,7 @@ def test_memory_is_the_job_s_own(settings: Settings) -> None:
 def test_who_does_not_stop_is_ended(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time, and after being asked."""
     monkeypatch.setattr("berth.web.queue.BEYOND_SECONDS", 4.0)
-    monkeypatch.setattr("berth.web.processes.GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("berth.web.queue.GRACE_SECONDS", 0.5)
     hanging = {"policy": "naughty", "parameters": {"what": "hang"}}
     late = over(client, submitted(client, time_limit=0.2, **hanging))
     assert late["state"] == "failed"

@@ -15,7 +15,7 @@ from schemathesis import GenerationMode
 from starlette.testclient import TestClient
 
 from berth.web.app import create_app
-from berth.web.settings import Settings
+from berth.web.security import Settings
 from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 ROOT = Path(__file__).parents[2]

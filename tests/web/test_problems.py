@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from berth.files import load
 from berth.model import BadInput
 from berth.web.app import create_app
-from berth.web.settings import Settings
+from berth.web.security import Settings
 from tests.web.conftest import API, PROBLEM
 
 WRONG = PROBLEM.replace("to: sink", "to: snik")

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from berth.web.examples import example_files
+from berth.web.problems import example_files
 from tests.web.conftest import API
 
 ROOT = Path(__file__).parents[2]

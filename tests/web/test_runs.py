@@ -155,27 +155,25 @@ def test_live(run: Path, workspace: Path) -> None:
     inside = Workspace(workspace)
     runs = Runs(inside, Problems(inside))
 
-    async def told() -> list[tuple[str, Any]]:
+    async def events() -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = []
-        async for part in run_events(runs, "app.run", 1):
-            if part:
-                lines = dict(line.partition(": ")[::2] for line in part.decode().strip().splitlines())
-                found.append((lines["event"], json.loads(lines["data"])))
-            elif found[-1][0] == "state" and len(found) == 4:
+        async for event in run_events(runs, "app.run", 1):
+            found.append((str(event.event), json.loads(event.data)))
+            if len(found) == 4:
                 write_now(run, {**NOW, "rows": 8})
                 with History(run) as history:
                     history.record(Event(3.0, "looked"))
-            elif found[-1] == ("proposal", None) or len(found) > 8:
-                return found
-            elif any(event == "now" and data["rows"] == 8 for event, data in found):
+            elif found[-1][0] == "now" and found[-1][1]["rows"] == 8:
                 threading.Thread(target=ask).start()
+            elif len(found) > 4 and found[-1] == ("proposal", None):
+                return found
         raise AssertionError("the folder is gone")
 
     def ask() -> None:
         with asking(run, "why", PLAN, MOVED):
             time.sleep(1.0)
 
-    found = asyncio.run(asyncio.wait_for(told(), 20))
+    found = asyncio.run(asyncio.wait_for(events(), 20))
     assert [event for event, _ in found[:4]] == ["history", "now", "proposal", "state"]
     assert found[0][1]["number"] == 2
     assert {"history", "now", "proposal"} <= {event for event, _ in found[4:]}

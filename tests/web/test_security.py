@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from berth.web.app import create_app
-from berth.web.settings import Settings
+from berth.web.security import Settings
 from tests.web.conftest import API, PROBLEM
 
 TOKEN = "a-token-that-nobody-guesses"
@@ -93,7 +93,7 @@ def test_nobody_gets_in_without_the_token(guarded: TestClient) -> None:
 
 def test_the_form_for_the_token(guarded: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cookie that scripts can't read and other pages can't use; it is not the token."""
-    monkeypatch.setattr("berth.web.page.SLOW_SECONDS", 0.0)
+    monkeypatch.setattr("berth.web.app.SLOW_SECONDS", 0.0)
     assert "password" in guarded.get("/login").text
     assert guarded.post("/login", data={"token": "wrong"}).status_code == 401
     assert guarded.post("/login", content=b"\xff" * 100).status_code == 401

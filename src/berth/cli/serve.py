@@ -58,8 +58,8 @@ def serve(
     """Serve a page and a REST interface for a folder of problems, plans and runs."""
     _check(port, workers, most_waiting, longest_solve, solve_memory, largest_upload)
     # fastapi and what it brings take their time to load: only who serves pays for it.
+    from berth.web.security import Settings, usual_workers
     from berth.web.serve import read_token, serve
-    from berth.web.settings import Settings, usual_workers
 
     settings = Settings(
         workspace=workspace,

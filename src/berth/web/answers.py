@@ -1,15 +1,111 @@
-"""Answers as JSON."""
+"""Answers as JSON, those to what goes wrong included: one shape for all of it, and never a traceback."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from berth.web.plain import json_bytes
+from berth.model import BadInput
+from berth.web.documents import Mistake, json_bytes, mistakes_from
 
 
 def answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A response with a document."""
     return Response(json_bytes(document), status, dict(headers or {}), "application/json")
+
+
+log = logging.getLogger("berth.web")
+
+_WORDS = {404: "there is no such thing", 405: "this can't be done with it", 413: "the body is too large"}
+
+
+class Refused(Exception):  # noqa: N818
+    """A request that can't be met, with the status that says why."""
+
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        mistakes: Sequence[Mistake] = (),
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(error)
+        self.status = status
+        self.document = {"error": error, "mistakes": [each.document() for each in mistakes], **more}
+        self.headers = dict(headers or {})
+
+
+def missing(what: str) -> Refused:
+    """For what is not there."""
+    return Refused(404, f"there is no {what}")
+
+
+def unprocessable(mistakes: Sequence[Mistake]) -> Refused:
+    """For what was sent with mistakes."""
+    return Refused(422, counted(len(mistakes)), mistakes)
+
+
+def counted(count: int) -> str:
+    """How many mistakes there are, in words."""
+    return f"{count} mistake{'' if count == 1 else 's'}"
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Turn every error into an answer."""
+
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, Refused)
+        return answer(error.document, error.status, error.headers)
+
+    async def bad_input(_: Request, error: Exception) -> Response:
+        assert isinstance(error, BadInput)
+        found = mistakes_from(error)
+        return answer({"error": counted(len(found)), "mistakes": [each.document() for each in found]}, 422)
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        found = [Mistake(_field(each["loc"]), str(each["msg"])) for each in error.errors()]
+        return answer({"error": counted(len(found)), "mistakes": [each.document() for each in found]}, 422)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 400:
+            # what can't even be read is a mistake like others
+            return await refused(request, unprocessable([Mistake("", "the body is no JSON in UTF-8")]))
+        words = _WORDS.get(error.status_code) or str(error.detail)
+        headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
+        return answer({"error": words, "mistakes": []}, error.status_code, headers)
+
+    async def unforeseen(request: Request, error: Exception) -> Response:
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        return answer({"error": "the service made a mistake; its log says more", "mistakes": []}, 500)
+
+    app.add_exception_handler(Refused, refused)
+    app.add_exception_handler(BadInput, bad_input)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(Exception, unforeseen)
+
+
+def _allowed(request: Request) -> str:
+    """The methods that a path has; one without parameters goes before those with them."""
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    fitting = [
+        path
+        for path in sorted(paths, key=lambda path: path.count("{"))
+        if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)), request.url.path)
+    ]
+    return ", ".join(sorted(map(str.upper, paths[fitting[0]]))) if fitting else "GET"
+
+
+def _field(location: Sequence[Any]) -> str:
+    """`requirements.app.min_availability` from where pydantic found something."""
+    return ".".join(str(part) for part in location[1:])

@@ -1,21 +1,66 @@
-"""The application: routes, page, gate."""
+"""The application: routes, the page, the gate before them."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import parse_qs
 
 import anyio.to_thread
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
 
 from berth import __version__
-from berth.web.errors import add_handlers
-from berth.web.page import add_page
-from berth.web.parts import Service
-from berth.web.routes import about, jobs, plans, problems, results, runs
-from berth.web.security import Gate
-from berth.web.settings import Settings
+from berth.web.answers import add_handlers
+from berth.web.requests import Service
+from berth.web.routes import ROUTERS
+from berth.web.routes.about import known_policies
+from berth.web.security import COOKIE, Gate, Settings, matches, session_of
+
+STATIC = Path(__file__).parent / "static"
+LOGIN = STATIC / "login.html"
+SLOW_SECONDS = 0.5
+"""What a wrong token costs whoever guesses."""
+LARGEST_FORM = 10_000
+page = APIRouter(include_in_schema=False)
+
+
+@page.get("/")
+def index() -> Response:
+    """The page."""
+    return FileResponse(STATIC / "index.html")
+
+
+@page.get("/login")
+def login_form() -> Response:
+    """Where the token goes."""
+    return HTMLResponse(LOGIN.read_text().replace("{{message}}", ""))
+
+
+@page.post("/login")
+async def login(request: Request) -> Response:
+    """Set the cookie, if the token is right."""
+    token: str | None = request.app.state.service.settings.token
+    if token is None:
+        return RedirectResponse("/", 303)
+    given = parse_qs((await request.body())[:LARGEST_FORM].decode("utf-8", "replace")).get("token", [""])[0]
+    if not matches(given, token):
+        await asyncio.sleep(SLOW_SECONDS)
+        return HTMLResponse(LOGIN.read_text().replace("{{message}}", "That is not the token."), 401)
+    response = RedirectResponse("/", 303)
+    response.set_cookie(COOKIE, session_of(token), httponly=True, samesite="strict", path="/")
+    return response
+
+
+def add_page(app: FastAPI) -> None:
+    """Put the page under `/`, and its parts under `/static`."""
+    app.include_router(page)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
 
 PREFIX = "/api/v1"
 THREADS = 40
@@ -32,11 +77,10 @@ def create_app(settings: Settings) -> FastAPI:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         service.jobs.start()
         # nobody should wait for it later
-        threading.Thread(target=about.known_policies, name="berth policies", daemon=True).start()
+        threading.Thread(target=known_policies, name="berth policies", daemon=True).start()
         try:
             yield
         finally:
-            service.streams.ending = True
             service.explaining.end()
             service.jobs.end()
 
@@ -52,8 +96,8 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.service = service
     add_handlers(app)
-    for part in (about, problems, plans, jobs, runs, results):
-        app.include_router(part.router, prefix=PREFIX)
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX)
     add_page(app)
     app.add_middleware(Gate, settings=settings)
     return app

@@ -1,4 +1,4 @@
-"""Jobs as records on the disk: what was asked, how far it is, what came of it."""
+"""Jobs as records on the disk: what was requested, how far it is, what came of it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from berth.files import write_text
-from berth.web.job_events import append_event, last_progress
+from berth.web.worker import append_event
 from berth.web.workspace import time_text
 
 State = Literal["waiting", "running", "cancelling", "done", "cancelled", "failed", "broken"]
 OVER = ("done", "cancelled", "failed", "broken")
 RECORD, REQUEST, EVENTS, OUTCOME = "job.json", "request.json", "events.jsonl", "outcome.json"
 _OUR_OWN = ("kind", "problem_file")
-"""What a request for a job's process has beside what was asked."""
+"""What a request for a job's process has beside what was sent."""
 ID_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
 
 
@@ -88,7 +88,7 @@ class JobFolder:
         return self._root / identity
 
     def begin(self, job: Job, problem_name: str, problem: bytes, extra: Mapping[str, bytes]) -> None:
-        """Write down what was asked, with the problem as it is now."""
+        """Write down what was requested, with the problem as it is now."""
         place = self.place(job.id)
         place.mkdir()
         (place / problem_name).write_bytes(problem)
@@ -128,19 +128,38 @@ class JobFolder:
         return found if isinstance(found, dict) else None
 
     def latest(self, job: Job) -> Job:
-        """A running job with the last progress that was told."""
+        """A running job with its last progress."""
         if job.over:
             return job
-        told = last_progress(self.place(job.id) / EVENTS)
-        if told is None:
+        progress = last_progress(self.place(job.id) / EVENTS)
+        if progress is None:
             return job
         return replace(
             job,
-            objective=told.get("objective"),
-            bound=told.get("bound"),
-            gap=told.get("gap"),
-            stage=str(told.get("stage", "")),
+            objective=progress.get("objective"),
+            bound=progress.get("bound"),
+            gap=progress.get("gap"),
+            stage=str(progress.get("stage", "")),
         )
+
+
+def last_progress(file: Path) -> dict[str, Any] | None:
+    """The newest progress in a file of events."""
+    try:
+        with file.open("rb") as stream:
+            stream.seek(max(0, file.stat().st_size - 16_384))
+            lines = stream.read().splitlines()
+    except OSError:
+        return None
+    for line in reversed(lines):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if event.get("event") == "progress":
+            data: dict[str, Any] = event["data"]
+            return data
+    return None
 
 
 def _read(place: Path) -> Job | None:

@@ -1,13 +1,17 @@
-"""Solves in the background: so many at once, so many waiting, each in a process of its own."""
+"""Solves and explanations in the background, each in a process of its own."""
 
 from __future__ import annotations
 
+import json
 import logging
+import shutil
+import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from berth.evaluation.goal import Goal
@@ -15,21 +19,39 @@ from berth.files import plan_from, plan_text
 from berth.model import BadInput, Plan
 from berth.policies.parameters import parameters_from
 from berth.policies.registry import find_policy
-from berth.web.asked import asked
-from berth.web.errors import Refused, missing
-from berth.web.jobs import Job, JobFolder, State, new_id
-from berth.web.names import PLAN_ENDS, new_name
+from berth.processes import ChildProcess, Limits
+from berth.web.answers import Refused, missing, unprocessable
+from berth.web.documents import Mistake
+from berth.web.jobs import OUTCOME, Job, JobFolder, State, new_id
 from berth.web.plans import Plans
 from berth.web.problems import Problems
-from berth.web.processes import Limits, Worker
-from berth.web.settings import Settings
+from berth.web.security import Settings
+from berth.web.worker import problem_as_requested
+from berth.web.workspace import PLAN_ENDS, Content, new_name
 
 log = logging.getLogger("berth.web")
 BEYOND_SECONDS = 30.0
 """A policy that doesn't keep to its time limit is ended after twice that and this."""
+GRACE_SECONDS = 15.0
+"""For a process that was told to stop."""
 LAST_SECONDS = 5.0
 """For running jobs to hand in what they have when the service ends."""
 RETRY_SECONDS = "10"
+EXPLANATIONS_AT_ONCE = 2
+PATIENCE_SECONDS = 60.0
+"""To wait for others' explanations."""
+EXPLAIN_BEYOND_SECONDS = 60.0
+
+
+def start_worker(folder: Path, seconds: float, memory_bytes: int) -> ChildProcess:
+    """Start a process that works on the request in a folder.
+
+    It may crash, hang or eat memory without harm to the service; whatever it starts ends with it.
+    """
+    limits = Limits(seconds, memory_bytes, GRACE_SECONDS)
+    return ChildProcess.running(
+        "berth.web.worker", str(folder), name="the solver", limits=limits, log=folder / "log.txt"
+    )
 
 
 class JobQueue:
@@ -43,7 +65,7 @@ class JobQueue:
         self._changed = threading.Condition()
         self._jobs: dict[str, Job] = {}
         self._waiting: deque[str] = deque()
-        self._workers: dict[str, Worker] = {}
+        self._workers: dict[str, ChildProcess] = {}
         self._ending = False
         self._threads: list[threading.Thread] = []
 
@@ -89,7 +111,7 @@ class JobQueue:
             Refused: there are mistakes in it, or too many wait.
         """
         content, reading = self._problems.reading(str(request["problem"]))
-        problem = asked(reading.ready, request)
+        problem = problem_as_requested(reading.ready, request)
         policy = find_policy(str(request["policy"]))
         parameters_from(policy.parameters, request.get("parameters") or {}, policy.about.name)
         if request["time_limit"] > self._settings.longest_solve_s:
@@ -212,11 +234,10 @@ class JobQueue:
                 self._over(job.id, worker)
             self._forget_old()
 
-    def _begin(self, job: Job) -> Worker | None:
+    def _begin(self, job: Job) -> ChildProcess | None:
         seconds = 2 * float(job.request["time_limit"]) + BEYOND_SECONDS
-        limits = Limits(seconds, self._settings.memory_bytes)
         try:
-            worker = Worker(self._folder.place(job.id), limits)
+            worker = start_worker(self._folder.place(job.id), seconds, self._settings.memory_bytes)
         except OSError as error:
             reason = f"no process could be started: {error.strerror or error}"
             self._change(job.id, state="failed", reason=reason, ended=time.time())
@@ -225,11 +246,11 @@ class JobQueue:
         self._change(job.id, state="running", started=time.time())
         return worker
 
-    def _over(self, identity: str, worker: Worker) -> None:
+    def _over(self, identity: str, worker: ChildProcess) -> None:
         with self._changed:
             self._workers.pop(identity, None)
             job = self._jobs[identity]
-        self._finish(job, worker.death())
+        self._finish(job, worker.why_ended())
 
     def _finish(self, job: Job, death: str, *, broken: bool = False) -> None:
         """Make what a process left into the job's end; `death` says why there is nothing, if so."""
@@ -314,3 +335,68 @@ def _differences(before: Job, after: Job) -> dict[str, Any]:
         for name in (*names, "metrics")
         if getattr(after, name) != getattr(before, name)
     }
+
+
+class Explaining:
+    """Explains plans, which may mean solving again; a few at once, the others wait a while."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self._settings = settings
+        self._folder = folder
+        self._places = threading.BoundedSemaphore(EXPLANATIONS_AT_ONCE)
+        self._workers: set[ChildProcess] = set()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    def explain(
+        self, problem: Content, plan: Plan, operators: list[str], what_if: str, time_limit: float
+    ) -> dict[str, Any]:
+        """As `berth explain --json`.
+
+        Raises:
+            Refused: mistakes; it took too much; too many wait.
+        """
+        if not self._places.acquire(timeout=PATIENCE_SECONDS):
+            raise Refused(503, "too many explanations are under way", headers={"Retry-After": "10"})
+        place = Path(tempfile.mkdtemp(dir=self._folder))
+        try:
+            file = f"problem{problem.entry.path.suffix.lower()}"
+            (place / file).write_bytes(problem.data)
+            (place / "plan.json").write_text(plan_text(plan))
+            request = {
+                "kind": "explain",
+                "problem_file": file,
+                "operators": operators,
+                "what_if": what_if,
+                "time_limit": time_limit,
+            }
+            (place / "request.json").write_text(json.dumps(request))
+            return self._outcome(place, time_limit)
+        finally:
+            self._places.release()
+            shutil.rmtree(place, ignore_errors=True)
+
+    def end(self) -> None:
+        """End what is under way."""
+        for worker in list(self._workers):
+            worker.kill("the service was stopped")
+
+    def _outcome(self, place: Path, time_limit: float) -> dict[str, Any]:
+        seconds = 2 * time_limit + EXPLAIN_BEYOND_SECONDS
+        worker = start_worker(place, seconds, self._settings.memory_bytes)
+        self._workers.add(worker)
+        try:
+            while not worker.wait():
+                pass
+        finally:
+            self._workers.discard(worker)
+        try:
+            outcome = json.loads((place / OUTCOME).read_text())
+        except (OSError, ValueError):
+            raise Refused(503, f"no explanation: {worker.why_ended()}") from None
+        if "error" in outcome:
+            if outcome["mistakes"]:
+                raise unprocessable([Mistake(**each) for each in outcome["mistakes"]])
+            raise Refused(503, f"no explanation: {outcome['error']}")
+        explanation: dict[str, Any] = outcome["explanation"]
+        return explanation

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from berth.files.run_folder import FIGURES_FILE, NOW_FILE, alive, decide, open_proposal, read_json
-from berth.web.errors import Refused, missing
+from berth.web.answers import Refused, missing
 from berth.web.problems import Problems
 from berth.web.workspace import Entry, Signature, Workspace, is_run, signature, time_text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import socket
@@ -11,14 +10,13 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
+from filelock import FileLock, Timeout
 
 from berth.model import BadInput
 from berth.web.app import create_app
-from berth.web.settings import Settings
-from berth.web.streams import Streams
+from berth.web.security import Settings
 
 SHORTEST_TOKEN = 16
 LAST_SECONDS = 5
@@ -38,7 +36,7 @@ def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = 
         tell(address)
         if open_page:
             webbrowser.open(address)
-        server = _Server(
+        server = uvicorn.Server(
             uvicorn.Config(
                 app,
                 log_level="warning",
@@ -49,24 +47,11 @@ def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = 
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=LAST_SECONDS,
                 h11_max_incomplete_event_size=64 * 1024,
-            ),
-            app.state.service.streams,
+            )
         )
         # Ctrl-C is how a service ends: uvicorn raises it again when everything is done
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
-
-
-class _Server(uvicorn.Server):
-    """Ends connections for events when it is asked to end: they would never end by themselves."""
-
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
-        super().__init__(config)
-        self._streams = streams
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._streams.ending = True
-        super().handle_exit(sig, frame)
 
 
 def read_token(file: Path) -> str:
@@ -94,18 +79,20 @@ def _held(workspace: Path) -> Iterator[None]:
     """One service at a time works on a workspace."""
     if not workspace.is_dir():
         raise BadInput([f"--workspace {workspace}: no such folder"])
+    folder = workspace / ".berth"
+    lock = FileLock(folder / "lock", blocking=False)
     try:
-        (workspace / ".berth").mkdir(exist_ok=True)
-        file = (workspace / ".berth" / "lock").open("w")
+        folder.mkdir(exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        raise BadInput([f"--workspace {workspace}: another berth serve works on it"]) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise BadInput([f"--workspace {workspace}: can't be written: {reason}"]) from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BadInput([f"--workspace {workspace}: another berth serve works on it"]) from None
+    try:
         yield
+    finally:
+        lock.release()
 
 
 @contextmanager

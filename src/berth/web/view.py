@@ -13,7 +13,7 @@ from berth.drawing.layout import arrange, layer_of_each, layered
 from berth.drawing.places import node_places
 from berth.model import Application, Network, Node, Problem
 from berth.model.pair_fields import PairField
-from berth.web.judging import finite
+from berth.web.documents import finite
 
 FloatArray = NDArray[np.float64]
 

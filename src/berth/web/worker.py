@@ -1,40 +1,94 @@
 """What runs in a job's process: reads a request from its folder, leaves the outcome there.
 
-Started as `python -P -m berth.web.worker FOLDER MEMORY PARENT`. It ends with the service, however that ends.
+Started as `python -P -m berth.web.worker FOLDER` by `berth.processes`. Nothing that takes long is imported
+before signals are heeded: functions import what they need.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import resource
 import signal
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from berth.processes import begin_child
+
 if TYPE_CHECKING:
     from berth.budget import Budget
-    from berth.model import Plan, Problem
+    from berth.model import Application, Plan, Problem
     from berth.policies import Progress
 
-ROOM_BYTES = 8 * 2**30
-"""Libraries reserve address space that they never use: so much more than what may be used."""
-TELL_SECONDS = 0.1
-MOST_TOLD = 20_000
-_PARENT_DEATH_SIGNAL = 1
+EVENT_SECONDS = 0.1
+"""Between two events of progress, at least."""
+MOST_EVENTS = 20_000
+REQUIREMENTS = ("max_response_time_ms", "min_availability", "throughput_per_s")
 
 
-class Stopping:
-    """The wish to stop: it may come before there is anything to stop."""
+def append_event(file: Path, event: str, data: Mapping[str, Any]) -> None:
+    """Add a line; several processes may, for a line is one write."""
+    line = json.dumps({"event": event, "data": data}, allow_nan=False) + "\n"
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, line.encode())
+    finally:
+        os.close(descriptor)
+
+
+def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Problem:
+    """The problem with the objective and the requirements of a request instead of its own.
+
+    Raises:
+        BadInput: it names what isn't there, or an objective that can't be computed.
+    """
+    from berth.evaluation import METRIC_BY_NAME
+    from berth.evaluation.goal import goal_mistakes
+    from berth.model import BadInput
+    from berth.model.errors import did_you_mean
+
+    objective = request.get("objective") or {}
+    requirements = request.get("requirements") or {}
+    names = [application.name for application in problem.applications]
+    mistakes = [
+        f"objective.{name}: no metric {did_you_mean(name, METRIC_BY_NAME)}"
+        for name in objective
+        if name not in METRIC_BY_NAME
+    ]
+    mistakes += [
+        f"requirements.{name}: no application {did_you_mean(name, names)}"
+        for name in requirements
+        if name not in names
+    ]
+    if mistakes:
+        raise BadInput(mistakes)
+    changed = replace(
+        problem,
+        applications=tuple(_required(item, requirements.get(item.name, {})) for item in problem.applications),
+        objective=objective or problem.objective,
+        objective_scale=request.get("objective_scale") or problem.objective_scale,
+        objective_bounds={} if objective else problem.objective_bounds,
+    )
+    unknown = list(goal_mistakes(changed))
+    if unknown:
+        raise BadInput(unknown)
+    return changed
+
+
+def _required(application: Application, wanted: Mapping[str, Any]) -> Application:
+    return replace(application, **{name: wanted[name] for name in REQUIREMENTS if name in wanted})
+
+
+class StopRequest:
+    """The request to stop: it may come before there is anything to stop."""
 
     def __init__(self) -> None:
-        self._asked = False
+        self._came = False
         self._budget: Budget | None = None
         signal.signal(signal.SIGINT, self._stop)
         signal.signal(signal.SIGTERM, self._stop)
@@ -44,18 +98,18 @@ class Stopping:
         from berth.budget import Budget
 
         self._budget = Budget(seconds)
-        if self._asked:
+        if self._came:
             self._budget.stop("cancelled")
         return self._budget
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-        self._asked = True
+        self._came = True
         if self._budget is not None:
             self._budget.stop("cancelled")
 
 
-class Telling:
-    """Progress as events, at most some a second; what comes in between is told when its time has come."""
+class ProgressEvents:
+    """Progress as events, at most some a second; what comes in between is written when its time has come."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -65,7 +119,7 @@ class Telling:
         self._last: tuple[Any, ...] | None = None
         self._known: dict[str, float | None] = {"objective": None, "bound": None}
         self._stage = ""
-        threading.Thread(target=self._tell_in_time, daemon=True, name="berth telling").start()
+        threading.Thread(target=self._write_in_time, daemon=True, name="berth progress").start()
 
     def __call__(self, progress: Progress) -> None:
         """Take note of what a policy reports."""
@@ -86,30 +140,28 @@ class Telling:
             self._pending = {"seconds": seconds, **self._known, "gap": gap, "stage": self._stage}
 
     def flush(self) -> None:
-        """Tell what has not been told."""
-        from berth.web.job_events import append_event
-        from berth.web.plain import without_nan
+        """Write what has not been written yet."""
+        from berth.web.documents import without_nan
 
         with self._lock:
-            if self._pending is not None and self._count < MOST_TOLD:
+            if self._pending is not None and self._count < MOST_EVENTS:
                 append_event(self._file, "progress", without_nan(self._pending))
                 self._count += 1
             self._pending = None
 
-    def _tell_in_time(self) -> None:
+    def _write_in_time(self) -> None:
         while True:
-            time.sleep(TELL_SECONDS)
+            time.sleep(EVENT_SECONDS)
             self.flush()
 
 
 def main() -> None:
     """Do what the folder's request asks for."""
-    folder, memory, parent = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    _die_with(parent)
-    stopping = Stopping()
-    _limit(memory)
+    stop = StopRequest()
+    begin_child()
+    folder = Path(sys.argv[1])
     request = json.loads((folder / "request.json").read_text())
-    outcome = _outcome(folder, request, stopping)
+    outcome = _outcome(folder, request, stop)
     aside = folder / ".outcome"
     aside.write_text(json.dumps(outcome))
     aside.replace(folder / "outcome.json")
@@ -118,17 +170,12 @@ def main() -> None:
     os._exit(0)
 
 
-def _outcome(folder: Path, request: dict[str, Any], stopping: Stopping) -> dict[str, Any]:
+def _outcome(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[str, Any]:
     from berth.model import BadInput
-    from berth.web.mistakes import mistakes_from
-    from berth.web.plain import without_nan
+    from berth.web.documents import mistakes_from, without_nan
 
     try:
-        done = (
-            _explained(folder, request)
-            if request["kind"] == "explain"
-            else _solved(folder, request, stopping)
-        )
+        done = _explained(folder, request) if request["kind"] == "explain" else _solved(folder, request, stop)
         whole: dict[str, Any] = without_nan(done)
         return whole
     except BadInput as error:
@@ -143,27 +190,26 @@ def _outcome(folder: Path, request: dict[str, Any], stopping: Stopping) -> dict[
         return {"error": f"the policy failed: {type(error).__name__}: {error}"[:500], "mistakes": []}
 
 
-def _solved(folder: Path, request: dict[str, Any], stopping: Stopping) -> dict[str, Any]:
+def _solved(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[str, Any]:
     from berth.files import plan_document
     from berth.policies import solve
-    from berth.web.asked import asked
 
-    problem = asked(_problem(folder, request), request)
-    telling = Telling(folder / "events.jsonl")
+    problem = problem_as_requested(_problem(folder, request), request)
+    events = ProgressEvents(folder / "events.jsonl")
     plan = solve(
         problem,
         request["policy"],
         seed=request["seed"],
         previous=_plan(folder / "previous.json") if request.get("previous") else None,
-        budget=stopping.budget(request["time_limit"]),
-        progress=telling,
+        budget=stop.budget(request["time_limit"]),
+        progress=events,
         **request.get("parameters", {}),
     )
     if plan.objective is not None and plan.found:
         from berth.policies import Progress
 
-        telling(Progress(plan.seconds, plan.objective, plan.bound))
-    telling.flush()
+        events(Progress(plan.seconds, plan.objective, plan.bound))
+    events.flush()
     return {"plan": plan_document(plan)}
 
 
@@ -190,20 +236,6 @@ def _plan(file: Path) -> Plan:
     from berth.files import load_plan
 
     return load_plan(file)
-
-
-def _limit(memory: int) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (memory + ROOM_BYTES, memory + ROOM_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(OSError):
-        # where memory runs out, this process goes, not the service
-        Path("/proc/self/oom_score_adj").write_text("1000")
-
-
-def _die_with(parent: int) -> None:
-    ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,5 @@
-"""The routes under `/api/v1`, a file for each thing: parse, call one function, answer."""
+"""The routes of the service, one module for what belongs together."""
+
+from berth.web.routes import about, jobs, plans, problems
+
+ROUTERS = (about.router, problems.router, plans.router, jobs.jobs, jobs.runs)

@@ -1,31 +1,33 @@
-"""About the service itself."""
+"""The service itself, and what there is to look at: tables and experiments."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
-from starlette.responses import Response
+from fastapi import APIRouter, Query
+from starlette.responses import FileResponse, Response
 
 from berth import __version__
 from berth.evaluation import METRICS
 from berth.files import PLAN, PROBLEM
 from berth.policies.listing import policy_documents
 from berth.web.answers import answer
-from berth.web.parts import Parts, failing
+from berth.web.requests import CurrentService, Id, failing
+from berth.web.results import MOST_ROWS, REPORT
+from berth.web.security import REPORT_POLICY
 
-router = APIRouter(tags=["about"])
+router = APIRouter()
 
 
-@router.get("/health", responses=failing())
-def health(service: Parts) -> Response:
+@router.get("/health", tags=["about"], responses=failing())
+def health(service: CurrentService) -> Response:
     """Whether it is there, and what is going on."""
     return answer({"status": "ok", "jobs": service.jobs.counts()})
 
 
-@router.get("/version", responses=failing())
-def version(service: Parts) -> Response:
+@router.get("/version", tags=["about"], responses=failing())
+def version(service: CurrentService) -> Response:
     """What it is, and what it allows."""
     settings = service.settings
     return answer(
@@ -43,7 +45,7 @@ def version(service: Parts) -> Response:
     )
 
 
-@router.get("/policies", responses=failing())
+@router.get("/policies", tags=["about"], responses=failing())
 def policies() -> Response:
     """Every policy, with its parameters."""
     return answer(known_policies())
@@ -55,7 +57,7 @@ def known_policies() -> list[dict[str, Any]]:
     return policy_documents()
 
 
-@router.get("/metrics", responses=failing())
+@router.get("/metrics", tags=["about"], responses=failing())
 def metrics() -> Response:
     """Every metric: its key, what objectives call it, its unit, what it is, whether more is better."""
     return answer(
@@ -74,7 +76,53 @@ def metrics() -> Response:
     )
 
 
-@router.get("/schema", responses=failing())
+@router.get("/schema", tags=["about"], responses=failing())
 def schema() -> Response:
     """The JSON schemas of problem and plan files."""
     return answer({"problem": PROBLEM.schema, "plan": PLAN.schema})
+
+
+@router.get("/tables", tags=["tables"], responses=failing())
+def all_tables(service: CurrentService) -> Response:
+    """Every Parquet table in the workspace."""
+    return answer(service.tables.list())
+
+
+@router.get("/tables/{id}", tags=["tables"], responses=failing(404, 422))
+def table(
+    service: CurrentService,
+    id: Id,
+    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
+) -> Response:
+    """Some rows of a table."""
+    return answer(service.tables.rows(id, offset, limit))
+
+
+@router.get("/experiments", tags=["experiments"], responses=failing())
+def all_experiments(service: CurrentService) -> Response:
+    """What `berth reproduce` has left here."""
+    return answer(service.experiments.list())
+
+
+@router.get("/experiments/{id}", tags=["experiments"], responses=failing(404))
+def experiment(service: CurrentService, id: Id) -> Response:
+    """Its files, its data and its tables."""
+    return answer(service.experiments.document(id))
+
+
+@router.get("/experiments/{id}/report", tags=["experiments"], responses=failing(404))
+def report(service: CurrentService, id: Id) -> Response:
+    """The report, for a sandboxed frame: it can load and do nothing."""
+    return _file(service, id, REPORT)
+
+
+@router.get("/experiments/{id}/files/{name:path}", tags=["experiments"], responses=failing(404))
+def experiment_file(service: CurrentService, id: Id, name: str) -> Response:
+    """A picture or data file beside the report."""
+    return _file(service, id, name)
+
+
+def _file(service: CurrentService, identity: str, name: str) -> Response:
+    file, kind = service.experiments.file(identity, name)
+    return FileResponse(file, media_type=kind, headers={"Content-Security-Policy": REPORT_POLICY})

@@ -11,104 +11,116 @@ from starlette.responses import Response
 from berth.evaluation import evaluate as evaluate_plan
 from berth.evaluation.evaluate import change_between
 from berth.model import Download, Plan
-from berth.web.answers import answer
-from berth.web.errors import unprocessable
-from berth.web.judging import judged
-from berth.web.mistakes import Mistake
-from berth.web.names import ID_PATTERN
-from berth.web.parts import PLAN_BODY, Author, Body, FileName, Id, IfMatch, Parts, Service, failing
-from berth.web.plans import by_hand, changed
-from berth.web.shapes import Diff, Evaluate, Explain, NewPlan
-from berth.web.workspace import Content
+from berth.web.answers import answer, unprocessable
+from berth.web.documents import Mistake
+from berth.web.plans import by_hand, changed, judged
+from berth.web.requests import (
+    PLAN_BODY,
+    Author,
+    Body,
+    CurrentService,
+    Diff,
+    Evaluate,
+    Explain,
+    FileName,
+    Id,
+    IfMatch,
+    NewPlan,
+    Service,
+    failing,
+)
+from berth.web.workspace import ID_PATTERN, Content
 
 router = APIRouter(tags=["plans"])
 ProblemId = Annotated[str | None, Query(pattern=ID_PATTERN, max_length=2400, description="A problem's id")]
 
 
 @router.get("/plans", responses=failing(404, 422))
-def all_plans(service: Parts, problem: ProblemId = None) -> Response:
+def all_plans(service: CurrentService, problem: ProblemId = None) -> Response:
     """Every plan file in the workspace, or those for one problem."""
     name = None if problem is None else service.problems.reading(problem)[1].summary()["name"]
     return answer(service.plans.list(name))
 
 
 @router.post("/plans", status_code=201, responses=failing(404, 409, 422))
-def new_plan(service: Parts, asked: NewPlan, author: Author) -> Response:
+def new_plan(service: CurrentService, request: NewPlan, author: Author) -> Response:
     """Store an assignment as a plan of its own."""
-    problem = service.problems.problem(asked.problem)
-    base = None if asked.base is None else replace(service.plans.plan(asked.base), assignment={})
-    plan = by_hand(problem, _with_parts(changed(base, asked.assignment), asked))
-    return _about(service, service.plans.create(plan, asked.name, author), 201)
+    problem = service.problems.problem(request.problem)
+    base = None if request.base is None else replace(service.plans.plan(request.base), assignment={})
+    plan = by_hand(problem, _with_parts(changed(base, request.assignment), request))
+    return _about(service, service.plans.create(plan, request.name, author), 201)
 
 
-def _with_parts(plan: Plan, asked: NewPlan) -> Plan:
+def _with_parts(plan: Plan, request: NewPlan) -> Plan:
     """A plan with what was given beside the assignment."""
-    if asked.containers is not None:
-        plan = replace(plan, containers=asked.containers)
-    if asked.downloads is not None:
-        downloads = tuple(Download(each.object, each.from_, each.to) for each in asked.downloads)
+    if request.containers is not None:
+        plan = replace(plan, containers=request.containers)
+    if request.downloads is not None:
+        downloads = tuple(Download(each.object, each.from_, each.to) for each in request.downloads)
         plan = replace(plan, downloads=downloads)
-    if asked.reuse is not None:
-        plan = replace(plan, reuse=asked.reuse)
-    return plan if asked.skipped is None else replace(plan, skipped=tuple(asked.skipped))
+    if request.reuse is not None:
+        plan = replace(plan, reuse=request.reuse)
+    return plan if request.skipped is None else replace(plan, skipped=tuple(request.skipped))
 
 
 @router.post("/plans/upload", status_code=201, responses=failing(409, 422), openapi_extra=PLAN_BODY)
-def upload_plan(service: Parts, body: Body, author: Author, name: FileName = None) -> Response:
+def upload_plan(service: CurrentService, body: Body, author: Author, name: FileName = None) -> Response:
     """Store a plan file; the body is the file."""
     return _about(service, service.plans.upload(name, body, author), 201)
 
 
 @router.get("/plans/{id}", responses=failing(404, 422))
-def one_plan(service: Parts, id: Id) -> Response:
+def one_plan(service: CurrentService, id: Id) -> Response:
     """A plan file."""
     return _about(service, service.plans.content(id))
 
 
 @router.get("/plans/{id}/file", responses=failing(404))
-def plan_file(service: Parts, id: Id) -> Response:
+def plan_file(service: CurrentService, id: Id) -> Response:
     """A plan file as it is."""
     content = service.plans.content(id)
     return Response(content.data, headers=_tagged(content), media_type="application/json")
 
 
 @router.put("/plans/{id}", responses=failing(404, 412, 422, 428), openapi_extra=PLAN_BODY)
-def put_plan(service: Parts, id: Id, body: Body, author: Author, if_match: IfMatch = None) -> Response:
+def put_plan(
+    service: CurrentService, id: Id, body: Body, author: Author, if_match: IfMatch = None
+) -> Response:
     """Store a plan file anew, if nobody has changed it meanwhile."""
     return _about(service, service.plans.replace(id, if_match, body, author))
 
 
 @router.delete("/plans/{id}", status_code=204, responses=failing(404, 412, 428))
-def delete_plan(service: Parts, id: Id, if_match: IfMatch = None) -> Response:
+def delete_plan(service: CurrentService, id: Id, if_match: IfMatch = None) -> Response:
     """Take a plan file away, if nobody has changed it meanwhile."""
     service.plans.delete(id, if_match)
     return Response(status_code=204)
 
 
 @router.post("/evaluate", tags=["judging"], responses=failing(404, 422))
-def evaluate(service: Parts, asked: Evaluate) -> Response:
+def evaluate(service: CurrentService, request: Evaluate) -> Response:
     """Metrics, violations, loads, traffic and the slowest path of a plan."""
-    problem = service.problems.problem(asked.problem)
-    previous = None if asked.previous is None else service.plans.plan(asked.previous)
-    return answer(judged(problem, _plan(service, asked), previous))
+    problem = service.problems.problem(request.problem)
+    previous = None if request.previous is None else service.plans.plan(request.previous)
+    return answer(judged(problem, _plan(service, request), previous))
 
 
 @router.post("/explain", tags=["judging"], responses=failing(404, 422, 503))
-def explain(service: Parts, asked: Explain) -> Response:
+def explain(service: CurrentService, request: Explain) -> Response:
     """Why a plan is as it is, what binds, and what would help."""
-    content, reading = service.problems.reading(asked.problem)
-    plan = _plan(service, asked)
+    content, reading = service.problems.reading(request.problem)
+    plan = _plan(service, request)
     evaluate_plan(reading.ready, plan)  # unknown names are told at once
-    found = service.explaining.explain(content, plan, asked.operators, asked.what_if, asked.time_limit)
+    found = service.explaining.explain(content, plan, request.operators, request.what_if, request.time_limit)
     return answer(found)
 
 
 @router.post("/diff", tags=["judging"], responses=failing(404, 422))
-def diff(service: Parts, asked: Diff) -> Response:
+def diff(service: CurrentService, request: Diff) -> Response:
     """What moved between two plans, and every metric before and after."""
-    before, after = service.plans.plan(asked.before), service.plans.plan(asked.after)
-    if asked.problem is not None:
-        problem = service.problems.problem(asked.problem)
+    before, after = service.plans.plan(request.before), service.plans.plan(request.after)
+    if request.problem is not None:
+        problem = service.problems.problem(request.problem)
         results = [evaluate_plan(problem, plan) for plan in (before, after)]
         before, after = (
             replace(plan, metrics=result.metrics, violations=result.violations)
@@ -117,11 +129,11 @@ def diff(service: Parts, asked: Diff) -> Response:
     return answer(change_between(before, after).document())
 
 
-def _plan(service: Service, asked: Evaluate | Explain) -> Plan:
-    if asked.plan is None and asked.assignment is None:
+def _plan(service: Service, request: Evaluate | Explain) -> Plan:
+    if request.plan is None and request.assignment is None:
         raise unprocessable([Mistake("plan", "a plan or an assignment is needed")])
-    base = None if asked.plan is None else service.plans.plan(asked.plan)
-    return changed(base, asked.assignment)
+    base = None if request.plan is None else service.plans.plan(request.plan)
+    return changed(base, request.assignment)
 
 
 def _about(service: Service, content: Content, status: int = 200) -> Response:

@@ -5,28 +5,40 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from berth.web.answers import answer
-from berth.web.errors import unprocessable
-from berth.web.examples import example, example_list
-from berth.web.mistakes import Mistake
-from berth.web.names import PROBLEM_ENDS, new_name
-from berth.web.parts import Author, Body, FileName, Id, IfMatch, Parts, Service, failing, file_body
-from berth.web.problems import read_problem
-from berth.web.workspace import Content
+from berth.web.answers import answer, unprocessable
+from berth.web.documents import Mistake
+from berth.web.problems import example, example_list, read_problem
+from berth.web.requests import (
+    Author,
+    Body,
+    CurrentService,
+    FileName,
+    Id,
+    IfMatch,
+    Service,
+    failing,
+    file_body,
+)
+from berth.web.workspace import PROBLEM_ENDS, Content, new_name
 
 router = APIRouter(tags=["problems"])
 _KINDS = ("application/yaml", "application/json", "text/plain")
 
 
 @router.get("/problems", responses=failing())
-def all_problems(service: Parts) -> Response:
+def all_problems(service: CurrentService) -> Response:
     """Every problem file in the workspace."""
     return answer(service.problems.list())
 
 
 @router.post("/problems", status_code=201, responses=failing(409, 422), openapi_extra=file_body(*_KINDS))
 def new_problem(
-    request: Request, service: Parts, body: Body, author: Author, name: FileName = None, draft: bool = False
+    request: Request,
+    service: CurrentService,
+    body: Body,
+    author: Author,
+    name: FileName = None,
+    draft: bool = False,
 ) -> Response:
     """Store a problem file; the body is the file."""
     as_json = request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
@@ -52,13 +64,13 @@ def check(request: Request, body: Body, name: FileName = None) -> Response:
 
 
 @router.get("/problems/{id}", responses=failing(404))
-def one_problem(service: Parts, id: Id) -> Response:
+def one_problem(service: CurrentService, id: Id) -> Response:
     """A problem file: its text, its data, its mistakes."""
     return _about(service, service.problems.content(id))
 
 
 @router.get("/problems/{id}/file", responses=failing(404))
-def problem_file(service: Parts, id: Id) -> Response:
+def problem_file(service: CurrentService, id: Id) -> Response:
     """A problem file as it is."""
     content = service.problems.content(id)
     kind = "application/json" if content.entry.path.suffix.lower() == ".json" else "application/yaml"
@@ -66,7 +78,7 @@ def problem_file(service: Parts, id: Id) -> Response:
 
 
 @router.get("/problems/{id}/view", responses=failing(404, 422))
-def problem_view(service: Parts, id: Id) -> Response:
+def problem_view(service: CurrentService, id: Id) -> Response:
     """What a picture of a problem needs."""
     content, view = service.problems.view(id)
     return answer(view, headers=_tagged(content))
@@ -74,14 +86,14 @@ def problem_view(service: Parts, id: Id) -> Response:
 
 @router.put("/problems/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body(*_KINDS))
 def put_problem(
-    service: Parts, id: Id, body: Body, author: Author, if_match: IfMatch = None, draft: bool = False
+    service: CurrentService, id: Id, body: Body, author: Author, if_match: IfMatch = None, draft: bool = False
 ) -> Response:
     """Store a problem file anew, if nobody has changed it meanwhile."""
     return _about(service, service.problems.replace(id, if_match, body, author, draft=draft))
 
 
 @router.delete("/problems/{id}", status_code=204, responses=failing(404, 412, 428))
-def delete_problem(service: Parts, id: Id, if_match: IfMatch = None) -> Response:
+def delete_problem(service: CurrentService, id: Id, if_match: IfMatch = None) -> Response:
     """Take a problem file away, if nobody has changed it meanwhile."""
     service.problems.delete(id, if_match)
     return Response(status_code=204)
@@ -94,7 +106,7 @@ def all_examples() -> Response:
 
 
 @router.post("/examples/{name}", status_code=201, tags=["examples"], responses=failing(404, 409))
-def take_example(service: Parts, name: str, author: Author) -> Response:
+def take_example(service: CurrentService, name: str, author: Author) -> Response:
     """Copy an example into the workspace."""
     content = service.problems.create(f"{name}.yaml", example(name), author, draft=False, as_json=False)
     return _about(service, content, 201)

@@ -1,7 +1,7 @@
 """Mistakes at their fields."""
 
 from berth.model import BadInput
-from berth.web.mistakes import Mistake, located, mistakes_from
+from berth.web.documents import Mistake, located, mistakes_from
 
 TEXT = """format: berth/v1
 network:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berth.model import BadInput
-from berth.web.names import id_of, new_name, path_of, plain_name
+from berth.web.workspace import id_of, new_name, path_of, plain_name
 
 PARTS = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20)
 VISIBLE = PARTS.filter(lambda part: not part.startswith("."))

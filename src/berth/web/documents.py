@@ -1,15 +1,45 @@
-"""Mistakes as the page needs them: the field, what is wrong, and where that is in the text."""
+"""JSON that every reader takes, and mistakes with the field and the line that they belong to."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import yaml
 
 from berth.model import BadInput
+
+
+def json_bytes(document: Any) -> bytes:
+    """A document as JSON; what is no number becomes null."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(document, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError:
+        return json_bytes(without_nan(document))
+
+
+def finite(value: float) -> float | None:
+    """A number, or None where it is none or beyond all bounds."""
+    return float(value) if math.isfinite(value) else None
+
+
+def without_nan(value: Any) -> Any:
+    """The same, with null for what is not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(item) for item in value]
+    return value
+
 
 LARGEST_LOCATED = 2 * 2**20
 """In larger texts nobody looks for a line."""

@@ -1,0 +1,238 @@
+"""What all routes share: the parts of the service, and what requests hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Header, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from berth.files import PLAN
+from berth.web.jobs import JobFolder
+from berth.web.plans import Plans
+from berth.web.problems import Problems
+from berth.web.queue import Explaining, JobQueue
+from berth.web.results import Experiments, Tables
+from berth.web.runs import Runs
+from berth.web.security import Settings, author_of
+from berth.web.streams import Streams
+from berth.web.workspace import ID_PATTERN, Workspace
+
+Text = Annotated[str, Field(min_length=1, max_length=1000)]
+Name = Annotated[str, Field(min_length=1, max_length=400)]
+Places = Annotated[dict[Name, Name | None], Field(max_length=100_000)]
+Weight = Annotated[float, Field(gt=0, le=1e12)]
+Seconds = Annotated[float, Field(gt=0, le=1e6)]
+
+
+class RequestBody(BaseModel):
+    """Whatever is not known is a mistake, and numbers are numbers."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Evaluate(RequestBody):
+    """A problem with a plan, an assignment, or a plan with changes."""
+
+    problem: Text
+    plan: Text | None = None
+    assignment: Places | None = None
+    previous: Text | None = None
+
+
+class Explain(RequestBody):
+    """What to explain, and how much to try."""
+
+    problem: Text
+    plan: Text | None = None
+    assignment: Places | None = None
+    operators: Annotated[list[Name], Field(max_length=1000)] = []
+    what_if: Literal["none", "quick", "full"] = "none"
+    time_limit: Annotated[float, Field(gt=0, le=600)] = 10.0
+
+
+class Diff(RequestBody):
+    """Two plans, and what they are for."""
+
+    before: Text
+    after: Text
+    problem: Text | None = None
+
+
+class Download(RequestBody):
+    """An object that a node fetches."""
+
+    object: Name
+    from_: Name = Field(alias="from")
+    to: Name
+
+
+class NewPlan(RequestBody):
+    """An assignment to be stored as a plan."""
+
+    problem: Text
+    assignment: Places
+    name: Text | None = None
+    base: Text | None = None
+    containers: dict[Name, Name] | None = None
+    downloads: list[Download] | None = None
+    reuse: dict[Name, Name] | None = None
+    skipped: list[Name] | None = None
+
+
+class Requirements(RequestBody):
+    """What an application is required to keep; null takes a requirement away."""
+
+    max_response_time_ms: Annotated[float, Field(ge=0, le=1e30)] | None = None
+    min_availability: Annotated[float, Field(ge=0, le=1)] | None = None
+    throughput_per_s: Annotated[float, Field(ge=0, le=1e30)] | None = None
+
+
+class NewJob(RequestBody):
+    """A solve."""
+
+    problem: Text
+    policy: Name = "auto"
+    time_limit: Seconds = 60.0
+    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+    objective: Annotated[dict[Name, Weight], Field(max_length=50)] | None = None
+    objective_scale: Literal["normalised", "raw"] | None = None
+    requirements: Annotated[dict[Name, Requirements], Field(max_length=10_000)] = {}
+    parameters: Annotated[
+        dict[Name, bool | int | float | Annotated[str, Field(max_length=1000)] | None], Field(max_length=100)
+    ] = {}
+    previous: Text | None = None
+    name: Text | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As plain data; of requirements only what was said."""
+        whole = self.model_dump()
+        return whole | {
+            "requirements": {
+                name: each.model_dump(exclude_unset=True) for name, each in self.requirements.items()
+            }
+        }
+
+
+class Decision(RequestBody):
+    """The answer to a proposal."""
+
+    proposal: Text
+    approve: bool
+
+
+class Mistake(BaseModel):
+    """A mistake at a field."""
+
+    path: str
+    message: str
+    line: int | None
+    column: int | None
+
+
+class Error(BaseModel):
+    """What goes wrong, always in this shape."""
+
+    model_config = ConfigDict(extra="allow")
+
+    error: str
+    mistakes: list[Mistake]
+
+
+@dataclass(frozen=True)
+class Service:
+    """Everything that a running service has."""
+
+    settings: Settings
+    workspace: Workspace
+    problems: Problems
+    plans: Plans
+    job_folder: JobFolder
+    jobs: JobQueue
+    explaining: Explaining
+    runs: Runs
+    tables: Tables
+    experiments: Experiments
+    streams: Streams
+
+    @classmethod
+    def of(cls, settings: Settings) -> Service:
+        """The parts, put together; nothing runs yet."""
+        workspace = Workspace(settings.workspace)
+        problems, plans = Problems(workspace), Plans(workspace)
+        folder = JobFolder(workspace.inner / "jobs")
+        tables = Tables(workspace)
+        return cls(
+            settings=settings,
+            workspace=workspace,
+            problems=problems,
+            plans=plans,
+            job_folder=folder,
+            jobs=JobQueue(settings, folder, problems, plans),
+            explaining=Explaining(settings, workspace.inner / "explaining"),
+            runs=Runs(workspace, problems),
+            tables=tables,
+            experiments=Experiments(workspace, tables),
+            streams=Streams(settings.most_streams),
+        )
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+def _author(request: Request) -> str:
+    return author_of(request.headers, request.client.host if request.client is not None else "")
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
+
+
+CurrentService = Annotated[Service, Depends(_service)]
+Author = Annotated[str, Depends(_author)]
+Body = Annotated[bytes, Depends(_body)]
+Id = Annotated[
+    str, Path(pattern=ID_PATTERN, max_length=2400, description="A path in the workspace, as an id")
+]
+IfMatch = Annotated[str | None, Header(description="The ETag of what is changed", max_length=400)]
+FileName = Annotated[
+    str | None,
+    Query(
+        description="A path in the workspace",
+        # for readers of the OpenAPI document; what is wrong with a name is told by `new_name`
+        json_schema_extra={"pattern": r"^[A-Za-z0-9_-]{1,60}\.(json|yaml|yml)$"},
+    ),
+]
+
+
+PLAN_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    **{key: value for key, value in PLAN.schema.items() if key != "$schema"},
+                    "required": ["format", "assignment"],
+                }
+            }
+        },
+    }
+}
+"""A plan file as the body, for the OpenAPI document."""
+
+
+def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route may answer with, for the OpenAPI document."""
+    return {status: {"model": Error} for status in (*statuses, 401, 403, 413, 421)}
+
+
+def file_body(*kinds: str) -> dict[str, Any]:
+    """A file as the body, for the OpenAPI document.
+
+    Any text may be sent; what is wrong with it is told at its field.
+    """
+    content: dict[str, Any] = {kind: {"schema": {}} for kind in kinds}
+    return {"requestBody": {"required": True, "content": content}}

@@ -10,7 +10,7 @@ import pytest
 import berth
 from berth.model import BadInput
 from berth.policies import About, Answer, NoParameters, Task, find_policy, policy_names, registry
-from berth.policies.parameters import parameters_from
+from berth.policies.policy import parameters_from
 from tests.exact.instances import paper_instance
 
 

@@ -13,7 +13,7 @@ from berth.evaluation import METRIC_BY_NAME, METRICS, Situation
 from berth.evaluation.evaluate import Change
 from berth.evaluation.limits import Use, amount, bottleneck, exceeded
 from berth.model import Plan, Problem
-from berth.policies.arrivals import ARRIVES
+from berth.policies.sequence import ARRIVES
 from berth.policies.standing import Standing
 
 MOST_ROWS = 40

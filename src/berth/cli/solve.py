@@ -29,10 +29,10 @@ from berth.cli.plan_view import print_comparison, print_plan, print_sequence
 from berth.cli.progress import solving
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
 from berth.model import BadInput, Plan, Problem
+from berth.model.parameters import described
 from berth.policies import find_policy, policy_names
 from berth.policies import solve as solve_at_once
-from berth.policies.listing import policy_documents
-from berth.policies.parameters import described
+from berth.policies.registry import policy_documents
 from berth.policies.sequence import solve_in_turn
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 from berth.policies.variants import variants_for

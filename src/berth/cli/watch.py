@@ -240,7 +240,7 @@ def _checked_plan(
 ) -> tuple[Plan, str]:
     """The plan to begin with and the reason for it, after all checks that need no cluster."""
     from berth.files import load_plan
-    from berth.policies.parameters import parameters_from
+    from berth.policies.policy import parameters_from
     from berth.policies.registry import find_policy
     from berth.runtime.control.problems import kept_operators
     from berth.runtime.control.replan import first_plan

@@ -1,4 +1,4 @@
-"""What a policy is: one method, from a task to an answer."""
+"""What a policy is: one method, from a task to an answer; and its parameters from what a user typed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.model import Download, Problem
+from berth.model import Download, Problem, parameters
 from berth.model.plan import Status
 
 
@@ -100,3 +100,12 @@ class Policy(Protocol):
     def solve(self, task: Task) -> Answer:
         """Find a plan."""
         ...
+
+
+def parameters_from(kind: type, given: Mapping[str, Any], policy: str) -> Any:
+    """An instance of a policy's parameter class.
+
+    Raises:
+        BadInput: an unknown parameter, or a value of the wrong kind or out of range.
+    """
+    return parameters.parameters_from(kind, given, f"policy {policy}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import cast
+from typing import Any, cast
 
 from berth.model import BadInput
 from berth.model.errors import did_you_mean
+from berth.model.parameters import described
 from berth.policies.policy import Policy
 
 BUILT_IN = {
@@ -72,3 +73,17 @@ def _loaded(name: str, load: object) -> Policy:
     if not all(hasattr(policy, part) for part in ("about", "parameters", "solve")):
         raise BadInput([f"--policy: {name} is no policy: it lacks about, parameters or solve"])
     return cast(Policy, policy)
+
+
+def policy_documents() -> list[dict[str, Any]]:
+    """What people should know of every policy, with its parameters and their defaults."""
+    return [
+        {
+            "name": policy.about.name,
+            "paper": policy.about.paper,
+            "optimises": policy.about.optimises,
+            "holds": policy.about.holds,
+            "parameters": described(policy.parameters),
+        }
+        for policy in map(find_policy, policy_names())
+    ]

@@ -14,8 +14,7 @@ from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import AllPairsError
 from berth.model.plan import Status
-from berth.policies.parameters import parameters_from
-from berth.policies.policy import Answer, Policy, Progress, Task
+from berth.policies.policy import Answer, Policy, Progress, Task, parameters_from
 from berth.policies.registry import DEFAULT, find_policy
 
 DEFAULT_TIME_LIMIT = 60.0

@@ -10,7 +10,7 @@ from itertools import product
 from berth.model import BadInput
 from berth.model.errors import did_you_mean
 from berth.policies import find_policy
-from berth.policies.parameters import parameters_from
+from berth.policies.policy import parameters_from
 
 MOST_SEEDS = 1_000_000
 

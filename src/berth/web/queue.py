@@ -17,7 +17,7 @@ from typing import Any
 from berth.evaluation.goal import Goal
 from berth.files import plan_from, plan_text
 from berth.model import BadInput, Plan
-from berth.policies.parameters import parameters_from
+from berth.policies.policy import parameters_from
 from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
 from berth.web.answers import Refused, missing, unprocessable

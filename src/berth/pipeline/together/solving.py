@@ -15,7 +15,7 @@ from berth.files import problem_on
 from berth.model import BadInput, Network, Plan, Problem
 from berth.pipeline.many.solver import Row, Terms, error_text, failed, solved
 from berth.policies import find_policy, solve
-from berth.policies.parameters import parameters_from
+from berth.policies.policy import parameters_from
 from berth.space import space_of
 
 FloatArray = NDArray[np.float64]

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from berth import __version__
 from berth.evaluation import METRICS
 from berth.files import PLAN, PROBLEM
-from berth.policies.listing import policy_documents
+from berth.policies.registry import policy_documents
 from berth.web.answers import answer
 from berth.web.requests import CurrentService, Id, failing
 from berth.web.results import MOST_ROWS, REPORT

@@ -11,11 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
-from pyspark.sql.types import DoubleType, IntegerType, StringType, StructField, StructType
 
 from berth.drawing.palette import COLOURS
 from berth.evaluation import evaluate
-from berth.experiments.experiment import Calibration, Row, Run, Setting, named_generator
+from berth.experiments.experiment import Calibration, Row, Run, Setting, columns, named_generator
 from berth.experiments.odp.rounds import CALIBRATIONS as ROUND_CALIBRATIONS
 from berth.experiments.odp.rounds import (
     LiveCoordinates,
@@ -43,17 +42,15 @@ MEASURED = {
 }
 """Columns of the table, and the simulator's series."""
 
-SCHEMA = StructType(
-    [
-        StructField("instance", IntegerType()),
-        StructField("method", StringType()),
-        StructField("time_s", DoubleType()),
-        *(StructField(name, DoubleType()) for name in MEASURED),
-        StructField("lost_share", DoubleType()),
-        StructField("reassignments", IntegerType()),
-        StructField("reassigned_at_s", DoubleType()),
-        StructField("goal", DoubleType()),
-    ]
+SCHEMA = columns(
+    instance=int,
+    method=str,
+    time_s=float,
+    **dict.fromkeys(MEASURED, float),
+    lost_share=float,
+    reassignments=int,
+    reassigned_at_s=float,
+    goal=float,
 )
 """`time_s`: the window's end. `reassigned_at_s`: the last reassignment in it. `goal`: of the plan in force at
 its end, by the judge, with the problem's own rates."""

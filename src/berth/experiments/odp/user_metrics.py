@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import pandas as pd
 from matplotlib.figure import Figure
-from pyspark.sql.types import DoubleType, IntegerType, StructField, StructType
+from pyspark.sql.types import StructType
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, Verdict
+from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, Verdict, columns
 from berth.experiments.judging import SURE, mean_of, verdict, within
 from berth.experiments.odp import on_spark, setups, timeline
 from berth.experiments.odp.claims import CLOSE, ratio_claim, typical
@@ -45,16 +45,8 @@ class UserMetrics:
     name = "X0.1"
     paper = "000, ODP (Cardellini, Grassi, Lo Presti, Nardelli 2016), figure 4"
     title = "The fastest and the most available placement, over time"
-    schema = StructType(
-        [
-            *timeline.SCHEMA.fields,
-            StructField("sample", IntegerType()),
-            StructField("response_time_ms", DoubleType()),
-            StructField("availability", DoubleType()),
-            StructField("on_unreliable", IntegerType()),
-            StructField("drawn", IntegerType()),
-        ]
-    )
+    _of_plans = columns(sample=int, response_time_ms=float, availability=float, on_unreliable=int, drawn=int)
+    schema = StructType([*timeline.SCHEMA.fields, *_of_plans.fields])
     """Rows with a `sample` are plans among equals, by the judge; `drawn`: networks until one was found."""
     calibrations = (
         *setups.CALIBRATIONS,

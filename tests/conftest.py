@@ -25,7 +25,7 @@ COMPILED = {
     "many": r"policies/(many|forest)|test_many|test_forest|experiments/many",
     "two-stage": r"mips|two_stage|heron|ffd|best_fit|packing|filling_cluster|the_cluster_that_fills",
     "bounded": r"latency_bound|test_candidates",
-    "search": r"local_search|test_search|test_auto",
+    "auto": r"test_auto",
     "simulate": r"/simulate/|experiments/odp",
     "exact": r"exact/",
     "space": r"/space/|mopa|sbon|coordinates|latency_space|large_network",

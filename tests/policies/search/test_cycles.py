@@ -18,10 +18,9 @@ from berth.exact.placement import Placement
 from berth.exact.start import first_plan
 from berth.files import plan_from, problem_from
 from berth.model import BadInput, Plan, Problem
-from berth.policies.local_search import engine
-from berth.policies.local_search.engine import LocalSearch
 from berth.policies.policy import Task
-from berth.policies.search import Search, SearchParameters
+from berth.policies.search import Search, SearchParameters, cycles
+from berth.policies.search.cycles import LocalSearch
 from tests.exact.instances import best_fat_response_time, document, paper_instance
 from tests.oracle.enumerate import optimum
 from tests.oracle.problems import CONTAINER_OBJECTIVES, OBJECTIVES, previous_plans, solvable_problems
@@ -42,7 +41,7 @@ def without_reads(problem: dict[str, Any]) -> dict[str, Any]:
 def searched(problem: Problem, goal: Goal, previous: Plan | None, steps: int) -> LocalSearch | None:
     """A search that has run; None where some block fits nowhere."""
     search = LocalSearch(Placement(Setting(problem, previous), prune=False), goal, seed=1)
-    if (search.choices == 0).any():
+    if (search.case.choices == 0).any():
         return None
     search.start()
     search.run(Budget(None), steps, lambda: None)
@@ -152,8 +151,8 @@ def test_the_same_steps_give_the_same_plan(monkeypatch: pytest.MonkeyPatch) -> N
     """However often the clock is looked at in between."""
     problem = paper_instance("sequential", 12, 8)
     one = berth.solve(problem, Search(), steps=20_000, seed=3, time_limit=None)
-    monkeypatch.setattr(engine, "SLICE", 1e-5)
-    monkeypatch.setattr(engine, "FIRST_SLICE", 77)
+    monkeypatch.setattr(cycles, "SLICE", 1e-5)
+    monkeypatch.setattr(cycles, "FIRST_SLICE", 77)
     other = berth.solve(problem, Search(), steps=20_000, seed=3, time_limit=None)
     assert one.assignment == other.assignment
 

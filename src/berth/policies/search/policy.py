@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.budget import Budget
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
@@ -22,6 +21,7 @@ from berth.model.pair_fields import AllPairsError
 from berth.policies.downloads import choose_downloads
 from berth.policies.odp import infeasible
 from berth.policies.policy import About, Answer, Task
+from berth.policies.search.cycles import TIMES, LocalSearch
 from berth.policies.solve import problem_goal
 
 LONGEST_REASON = 3
@@ -29,8 +29,6 @@ LONGEST_REASON = 3
 JUDGING = 0.2
 """The share of the time that judging plans may take, where they are large."""
 STEPS_WITHOUT_LIMIT = 50_000_000
-PATHS = ("response_time", "loaded_response_time")
-COMPILING = "compiling, first use"
 
 
 @dataclass(frozen=True)
@@ -85,16 +83,12 @@ class _Run:
         self._incumbents: list[list[float]] = []
         self._refused: tuple[str, ...] = ()
         self._next_judgement = 0.0
-        self._compiling = 0.0
 
     def answer(self) -> Answer:
         """Search, and say what came of it."""
-        from berth.policies.local_search.engine import LocalSearch  # compiled code takes a moment to load
-
         steps: int | None = self._task.parameters.steps
         if steps is None and np.isinf(self._task.budget.remaining):
             steps = STEPS_WITHOUT_LIMIT
-        budget = self._compiled()
         self._search = LocalSearch(self._placement, self._goal, self._task.seed)
         alone = self._nowhere()
         if alone is not None:
@@ -103,37 +97,23 @@ class _Run:
         self._look_ahead()
         if self._task.start is not None:
             self._search.offer(self._task.start)
-        self._search.run(budget, steps, self._look)
+        self._search.run(self._task.budget, steps, self._look)
         self._look(last=True)
         return self._concluded()
 
     def _look_ahead(self) -> None:
         """Where paths count, `odp`'s first plan is a start as well: it knows the least of what is left."""
-        paths = [name for name in PATHS if self._goal.weights.get(name)]
+        paths = [name for name in TIMES if self._goal.weights.get(name)]
         if not paths or self._placement.size > LARGEST_LOOKAHEAD:
             return
-        times = PathTimes(self._placement, loaded=paths[0] != PATHS[0])
+        times = PathTimes(self._placement, loaded=paths[0] != TIMES[0])
         blocks = first_plan(self._placement, self._goal, times)
         if blocks is not None:
             self._search.offer(self._placement.nodes_of_instances(blocks))
 
-    def _compiled(self) -> Budget:
-        """Compile what was never used on this machine; that time isn't taken off the search's."""
-        from berth.policies.local_search.kernels import compile_all, must_compile_any
-
-        budget = self._task.budget
-        if not must_compile_any():
-            return budget
-        left = budget.remaining
-        self._task.progress(None, None, COMPILING)
-        began = time.perf_counter()
-        compile_all()
-        self._compiling = round(time.perf_counter() - began, 3)
-        return Budget(left, budget)
-
     def _nowhere(self) -> str | None:
         """Why some block fits nowhere, even alone; None: each does."""
-        empty = np.flatnonzero(self._search.choices == 0)
+        empty = np.flatnonzero(self._search.case.choices == 0)
         if len(empty) == 0:
             return None
         members = self._placement.blocks[int(empty[0])]
@@ -184,8 +164,6 @@ class _Run:
             "cycles": search.cycles,
             "incumbents": self._incumbents,
         }
-        if self._compiling:
-            trace["compiling_seconds"] = self._compiling
         left_out = unmodelled(self._task.problem)
         if left_out is not None:
             trace["not_in_search"] = left_out

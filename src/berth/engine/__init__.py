@@ -1,0 +1,14 @@
+"""The incremental engine, from Python: a placement and a goal become a case on which plans are moved about.
+
+`berth.core.engine` is the compiled part: `Plan` holds a plan, tries moves and takes them back, `Search`
+improves plans. This package builds what both work on.
+"""
+
+from berth.engine.case import (
+    blocks_along_streams,
+    case_of,
+    previous_nodes_of_blocks,
+    sizes_of_blocks,
+)
+
+__all__ = ["blocks_along_streams", "case_of", "previous_nodes_of_blocks", "sizes_of_blocks"]

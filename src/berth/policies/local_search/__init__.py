@@ -1,1 +1,0 @@
-"""Local search over whole plans: moves, swaps, chains and groups, evaluated incrementally, compiled."""

@@ -52,3 +52,9 @@ def test_judging_a_plan_loads_no_solver(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     plan.write_text('{"assignment": {}}')
     assert imported_by(running("evaluate", EXAMPLE, str(plan)), (*LIBRARIES, "rich.live")) == set()
+
+
+def test_a_heuristic_loads_no_solver() -> None:
+    """A policy that proves nothing doesn't wait for what proves."""
+    script = running("solve", EXAMPLE, "--policy", "round-robin", "--json")
+    assert imported_by(script, (*LIBRARIES, "rich.live")) == set()

@@ -448,3 +448,19 @@ def test_too_many_nodes_for_routes() -> None:
         "network.routing: shortest paths between 20,003 nodes don't fit into memory (at most 10,000 nodes); "
         "give coordinates or direct links"
     ]
+
+
+def test_mistakes_are_told_from_top_to_bottom() -> None:
+    """In the order of the file; what is missing comes at the end of the mapping that it is missing in."""
+    document = problem_document()
+    document["network"]["nodes"][0] = {"speeed": 1, "capacity": {"memory": -1, "cpu": "x"}, "hosts": 2}
+    document = {"colour": "red", **document, "name": 3}
+    assert [line.partition(": ")[0] for line in mistakes_in(document)] == [
+        "colour",
+        "name",
+        f"{NODE}.speeed",
+        f"{NODE}.capacity.memory",
+        f"{NODE}.capacity.cpu",
+        f"{NODE}.hosts",
+        f"{NODE}.name",
+    ]

@@ -100,7 +100,10 @@ def test_whole_numbers_as_floats() -> None:
     """2.0 instances are two."""
     document = documents.problem_document()
     put(document, "applications[0].operators[1].parallelism", 2.0)
-    assert problem_from(document).instances.names[1:3] == ["first/tag#0", "first/tag#1"]
+    put(document, "applications[0].rules", [{"spread": ["tag"], "most": 1.0}])
+    problem = problem_from(document)
+    assert problem.instances.names[1:3] == ["first/tag#0", "first/tag#1"]
+    assert repr(problem.applications[0].rules) == "(Spread(operators=('tag',), most=1, by=None),)"
 
 
 @pytest.mark.parametrize(

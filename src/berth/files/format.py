@@ -98,13 +98,37 @@ class Format(Generic[Document]):
         try:
             self._adapter.validate_python(document)
         except ValidationError as found:
+            order = _Order(document)
+            errors = found.errors(include_url=False, include_context=False)
             before = None
-            for error in found.errors(include_url=False, include_context=False):
+            for error in sorted(errors, key=lambda error: order.of(error["loc"])):
                 line = _line(error, self.schema, path)
                 # each type that a value might have had is an error of its own, but one mistake
                 if line != before:
                     yield line
                 before = line
+
+
+class _Order:
+    """The order of places in a document: top to bottom, and what is missing at the end of its mapping."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._keys: dict[int, dict[Any, int]] = {}
+
+    def of(self, place: tuple[Any, ...]) -> list[int]:
+        """What places are sorted by."""
+        value, numbers = self._document, []
+        for step in place:
+            if isinstance(value, dict):
+                keys = self._keys.get(id(value)) or {key: number for number, key in enumerate(value)}
+                self._keys[id(value)] = keys
+                numbers.append(keys.get(step, len(keys)))
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int):
+                numbers.append(step)
+                value = value[step]
+        return numbers
 
 
 def _in_one_piece(schema: Schema, shared: Schema) -> Schema:

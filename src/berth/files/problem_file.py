@@ -169,6 +169,8 @@ def _rule(document: RuleDocument) -> Rule:
     given["operators"] = tuple(given["operators"])
     if "labels" in given:
         given["labels"] = _labels(given["labels"])
+    if "most" in given:
+        given["most"] = int(given["most"])
     return made(**given)
 
 

@@ -1,5 +1,6 @@
 """`forest` against the exact policies, the 24 heuristics and the judge."""
 
+import time
 from dataclasses import replace
 from itertools import product
 from typing import Any, get_args
@@ -9,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import berth
+from berth.budget import Budget
 from berth.evaluation.goal import goal_mistakes
 from berth.files import problem_from
 from berth.model import BadInput, Plan, Problem
@@ -156,6 +158,35 @@ def test_any_problem(problem: Problem, goal: str, occupied: bool) -> None:
         assert told[-1] == pytest.approx(plan.objective, rel=1e-9, abs=1e-12)
         assert plan.bound is not None
         assert plan.bound <= plan.objective * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize(("most", "nodes"), [(1, 3), (2, 2), (3, 1)])
+def test_spread(most: int, nodes: int) -> None:
+    """So many in one place and no more: the fewest nodes that this leaves, by proof."""
+    operators = [{"name": name} for name in "abc"]
+    rules = [{"spread": ["a", "b", "c"], "most": most}]
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "spread",
+            "network": {"nodes": [{"name": f"n{k}", "coordinates": [k]} for k in range(4)]},
+            "applications": [{"name": "app", "operators": operators, "rules": rules}],
+        }
+    )
+    plan = planned(problem, goal="nodes_used", steps=2_000)
+    assert (plan.status, plan.objective) == ("optimal", nodes)
+
+
+def test_out_of_time() -> None:
+    """A search that is stopped at once says so, and comes back at once."""
+    problem = berth.generate("forest", seed=1)
+    budget = Budget()
+    budget.stop("interrupted")
+    start = time.process_time()
+    plan = berth.solve(problem, "forest", budget=budget)
+    assert time.process_time() - start < 1.0
+    assert plan.reason is not None
+    assert "interrupted" in plan.reason
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,22 @@ def test_what_others_have_taken(name: str) -> None:
     assert full.reason.endswith("for want of processor, on p0 (0 there)")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_spread(name: str) -> None:
+    """At most two of a chain in one zone: the others go elsewhere; without another zone it is stuck."""
+    application = chain("a", 3)
+    application["rules"] = [{"spread": ["o0", "o1", "o2"], "by": "zone", "most": 2}]
+    zones = ["east", "east", "west"]
+    nodes: list[dict[str, Any]] = [{"speed": 10, "labels": {"zone": zone}} for zone in zones]
+    plan = solve(forest([application], nodes), name, retry=True)
+    assert plan.status == "feasible", plan.reason
+    zone = {f"p{number}": zone for number, zone in enumerate(zones)}
+    assert sorted(zone[node] for node in plan.assignment.values()).count("east") in (1, 2)
+    stuck = solve(forest([application], nodes[:2]), name, retry=True)
+    assert stuck.reason is not None
+    assert stuck.reason.endswith("for want of a node that the rules of its application allow")
+
+
 def test_results_that_cannot_get_there_are_computed_beside_the_father() -> None:
     """bottom-up-bfs takes a/o0 for b/o0; b's own o1 is pinned where the link can't bring it."""
     first, second = chain("a", 3), chain("b", 2)

@@ -155,6 +155,8 @@ def answered(task: Task, search: Search, goal: Goal, trace: dict[str, Any]) -> A
     if search.best is None:
         blocked = search.state.exceeded()
         want = f", for want of {shortage(task.setting, search.case, blocked)}" if blocked >= 0 else ""
+        if search.state.unplaced and reason is not None:
+            want = f": {reason}"
         reason = f"no plan that keeps all constraints was found{want}"
     cheapest = search.best is not None and search.best[1] <= search.lowest * (1.0 + 1e-9)
     return Answer(

@@ -16,20 +16,14 @@ from berth.policies.registry import policy_names
 WITH_CONTAINERS = {"mips", "ffd", "r-heron", "t-heron", "two-stage-exact"}
 """Policies that fill containers: they place those, not instances."""
 NO_CAPACITIES = {"s-odp"}
-NOT_YET = {
-    *(
-        "bottom-up-bfs",
-        "bottom-up-dfs",
-        "top-down-bfs",
-        "top-down-dfs",
-        "random",
-        "random-no-reuse",
-        "forest",
-    ),
-    *("latency-bound", "mopa", "sbon", "mop-exhaustive", "search", "auto"),
-}
+NOT_YET = {"latency-bound", "mopa", "sbon", "mop-exhaustive", "search", "auto"}
 """Policies that don't read their limits from `berth.evaluation.limits` yet."""
+GREEDY = {"bottom-up-bfs", "bottom-up-dfs", "random", "random-no-reuse", "top-down-bfs", "top-down-dfs"}
+"""The heuristics of paper 004 never look back: they may be stuck, but must not break anything."""
 POLICIES = sorted(set(policy_names()) - NO_CAPACITIES - WITH_CONTAINERS - NOT_YET)
+
+
+COUNTERS = ["one", "two", "three", "four"]
 
 
 def pipeline(rule: dict[str, Any] | None = None, **node: Any) -> Problem:
@@ -48,13 +42,16 @@ def pipeline(rule: dict[str, Any] | None = None, **node: Any) -> Problem:
     ]
     operators = [
         {"name": "source", "pinned": "n0", "output_bytes": 10},
-        {"name": "count", "parallelism": 4, "demand": {"cpu": 1}, "work_ms": 100, "output_bytes": 10},
+        *(
+            {"name": name, "demand": {"cpu": 1}, "work_ms": 25, "output_bytes": 10 + number}
+            for number, name in enumerate(COUNTERS)
+        ),
     ]
     application = {
         "name": "app",
         "throughput_per_s": 4,
         "operators": operators,
-        "streams": [{"from": "source", "to": "count"}],
+        "streams": [{"from": "source", "to": name} for name in COUNTERS],
         "rules": [rule] if rule else [],
     }
     return problem_from(
@@ -77,16 +74,16 @@ def solved(problem: Problem, policy: str, occupied: Occupied | None = None) -> b
 @pytest.mark.parametrize(
     "rule",
     [
-        {"spread": ["count"], "most": 2},
-        {"spread": ["count"], "by": "zone", "most": 2},
-        {"apart": ["count"]},
+        {"spread": COUNTERS, "most": 2},
+        {"spread": COUNTERS, "by": "zone", "most": 2},
+        {"apart": COUNTERS},
     ],
 )
 def test_every_policy_keeps_rules(policy: str, rule: dict[str, Any]) -> None:
     """All of them find a plan, and none breaks the rule."""
     plan = solved(pipeline(rule), policy)
     assert plan.violations == (), plan.reason
-    assert plan.status in ("optimal", "feasible"), plan.reason
+    assert plan.status in ("optimal", "feasible") or policy in GREEDY, plan.reason
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -99,27 +96,32 @@ def test_every_policy_leaves_alone_what_is_occupied(policy: str, cpu: list[float
     occupied = Occupied({"cpu": np.array(cpu, dtype=float)}, np.array(busy), np.zeros(6))
     plan = solved(pipeline(), policy, occupied)
     assert plan.violations == (), plan.reason
+    if policy in GREEDY and not plan.assignment:
+        return
     assert plan.status in ("optimal", "feasible"), plan.reason
     free = {"n2", "n3", "n5"}
-    assert {node for name, node in plan.assignment.items() if "count" in name} == free
+    assert {node for name, node in plan.assignment.items() if "source" not in name} == free
 
 
 def test_spread_is_named_when_it_clashes() -> None:
     """Four instances, and at most one in each of three zones."""
-    plan = solved(pipeline({"spread": ["count"], "by": "zone", "most": 1}), "odp")
+    plan = solved(pipeline({"spread": COUNTERS, "by": "zone", "most": 1}), "odp")
     assert plan.status == "infeasible"
-    assert plan.reason == "application 'app': count must be at most 1 on one zone: 4 instances, 3 places"
+    assert (
+        plan.reason
+        == "application 'app': one, two, three, four must be at most 1 on one zone: 4 instances, 3 places"
+    )
 
 
 def test_spread_is_explained_when_it_binds() -> None:
     """The zone that is full is a limit like any other, and it says why better nodes are out of reach."""
-    problem = pipeline({"spread": ["count"], "by": "zone", "most": 2})
+    problem = pipeline({"spread": COUNTERS, "by": "zone", "most": 2})
     plan = solved(problem, "odp")
     assert plan.status == "optimal"
     explanation = berth.explain(problem, plan)
     rules = [use for use in explanation.limits if use.kind == "rule"]
     assert [(use.name, use.needed, use.limit) for use in rules] == [
-        ("app: count at most 2 on one zone", 2.0, 2.0)
+        ("app: one, two, three, four at most 2 on one zone", 2.0, 2.0)
     ]
     forbidden = [line for item in explanation.operators for other in item.forbidden for line in other.breaks]
     assert (

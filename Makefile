@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BUILT := $(VENV)/.built
+MODULES := $(VENV)/.modules
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 # where tests find the conformance cases and the data; they skip with a reason where these are not set
@@ -16,7 +17,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup compiler java chromium demo test test-long lint format bench lock clean
+.PHONY: help FORCE setup compiler java chromium demo test test-long lint format bench lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -47,8 +48,14 @@ $(READY): pyproject.toml requirements.lock
 	$(PIP) install --quiet --no-build-isolation --use-pep517 --require-hashes -r requirements.lock
 	@touch $@
 
+# the names of all modules: the installation knows them, and has to hear of those that come and go
+$(MODULES): $(READY) FORCE
+	@find src -name '*.py' | sort > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+FORCE:
+
 # berth itself: its compiled core is built again when one of the core's files has changed
-$(BUILT): $(READY) CMakeLists.txt $(wildcard src/berth/core/*.hpp src/berth/core/*/*) | compiler
+$(BUILT): $(READY) $(MODULES) CMakeLists.txt $(wildcard src/berth/core/*.hpp src/berth/core/*/*) | compiler
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -105,9 +105,12 @@ void bind_case(nb::module_& module) {
             nb::kw_only(), "instances"_a, "nodes"_a, "first_read"_a, "read_object"_a, "read_rate"_a, "holders"_a)
         .def_prop_ro("read_object", member(&Objects::read_object), owned)
         .def_prop_ro("read_rate", member(&Objects::read_rate), owned)
-        .def_prop_ro("held", [](nb::handle_t<Objects> self) {
-            return rows_of(nb::cast<Objects&>(self).held, nb::cast<Objects&>(self).nodes, self);
-        }, owned);
+        .def_prop_ro(
+            "held",
+            [](nb::handle_t<Objects> self) {
+                return rows_of(nb::cast<Objects&>(self).held, nb::cast<Objects&>(self).nodes, self);
+            },
+            owned);
     nb::class_<Network>(module, "Network")
         .def(
             "__init__",
@@ -146,9 +149,12 @@ void bind_case(nb::module_& module) {
             nb::kw_only(), "row"_a, "allowed"_a, "companions"_a)
         .def("allows", &Rules::allows)
         .def_prop_ro("row", member(&Rules::row), owned)
-        .def_prop_ro("allowed", [](nb::handle_t<Rules> self) {
-            return rows_of(nb::cast<Rules&>(self).allowed, nb::cast<Rules&>(self).nodes, self);
-        }, owned);
+        .def_prop_ro(
+            "allowed",
+            [](nb::handle_t<Rules> self) {
+                return rows_of(nb::cast<Rules&>(self).allowed, nb::cast<Rules&>(self).nodes, self);
+            },
+            owned);
     nb::class_<PlaceLimit>(module, "PlaceLimit")
         .def(
             "__init__",
@@ -216,7 +222,7 @@ void bind_state(nb::module_& module) {
         .value("WANTED", Status::wanted)
         .value("REUSED", Status::reused)
         .value("SKIPPED", Status::skipped);
-    nb::class_<State::Snapshot>(module, "Snapshot").def(nb::self == nb::self, nb::sig("def __eq__(self, other: object, /) -> bool"));
+    nb::class_<State::Snapshot>(module, "Snapshot").def(nb::self == nb::self);
     nb::class_<State>(module, "State")
         .def(nb::init<const Case&>(), nb::keep_alive<1, 2>())
         .def_prop_ro("node_of", values(&State::node_of), owned)

@@ -221,7 +221,7 @@ def test_a_known_plan_is_where_it_starts() -> None:
             Setting(problem),
             Goal({"traffic": 1.0}),
             Budget(None),
-            tell=lambda objective, _, heard=heard: heard.append(objective),  # type: ignore[misc]
+            progress=lambda objective, _, heard=heard: heard.append(objective),  # type: ignore[misc]
             known=known,
         )
         told.append(heard[0])

@@ -173,7 +173,7 @@ def edge_weights(placement: Placement, edge: Edge, metric: AdditiveMetric) -> Fl
     """What a metric adds for each combination of the candidates of an edge's blocks."""
     here, there = placement.grid(edge.first, edge.second)
     total = np.zeros(here.shape)
-    for pairs, forward in edge.ways():
+    for pairs, forward in edge.directions():
         ends = (here.ravel(), there.ravel()) if forward else (there.ravel(), here.ravel())
         weight = np.zeros(here.size)
         if metric.per_flow is not None:

@@ -61,7 +61,7 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
     if hint is not None and not task.placement.packings:
         hint = least_of_equals(hint, interchangeable(task.placement, task.costs), nodes_alike)
     for options in _attempts(task):
-        attempt = run(model, task.budget, options, hint, _heard(task, objective))
+        attempt = run(model, task.budget, options, hint, _reporter(task, objective))
         hint = hint if attempt.nodes is None else attempt.nodes
         bound = max(best.bound, objective.real(attempt.bound))
         nodes = best.nodes if attempt.nodes is None else attempt.nodes
@@ -113,14 +113,14 @@ def _preferred(task: ExactTask, ceiling: float, best: Run) -> IndexArray | None:
     return best.nodes if second.nodes is None else second.nodes
 
 
-def _heard(task: ExactTask, objective: Objective) -> Callable[[float | None, float], None]:
+def _reporter(task: ExactTask, objective: Objective) -> Callable[[float | None, float], None]:
     """Passes on what the solver tells, in the goal's terms."""
 
-    def heard(value: float | None, bound: float) -> None:
+    def report(value: float | None, bound: float) -> None:
         real = None if value is None else task.goal.from_costs(value / objective.factor)
-        task.tell(real, task.goal.from_costs(objective.real(bound)))
+        task.progress(real, task.goal.from_costs(objective.real(bound)))
 
-    return heard
+    return report
 
 
 def _with_product(task: ExactTask) -> Found:
@@ -131,13 +131,13 @@ def _with_product(task: ExactTask) -> Found:
     the plan found lies outside, none inside is better. Otherwise the interval is split at that plan.
     """
     factor = -task.costs.factors["availability"]
-    silent = replace(task, tell=lambda objective, bound: None, ties="any", least=-np.inf)
+    silent = replace(task, progress=lambda objective, bound: None, ties="any", least=-np.inf)
     best, value = task.start, task.costs_at(task.start)
     waiting = [(-np.inf, 0.0, _most_unavailable(task))]
     for attempt in range(1, MOST_INTERVALS + 1):
         _, low, high = heapq.heappop(waiting)
         costs, constant = _chord(task, factor, low, high)
-        found = _solved(replace(silent, costs=costs, start=best), np.inf)
+        found = _solved(replace(silent, other_costs=costs, start=best), np.inf)
         if found.outcome == "infeasible":
             return replace(found, solves=attempt)
         bound = found.bound + constant
@@ -152,7 +152,7 @@ def _with_product(task: ExactTask) -> Found:
             heapq.heappush(waiting, (bound, low, high))
         least = min(waiting[0][0], value)
         objective = None if best is None else task.goal.from_costs(value)
-        task.tell(objective, task.goal.from_costs(least))
+        task.progress(objective, task.goal.from_costs(least))
         # The value may be 0 by chance; what is added up in it is not.
         if value - least <= max(FINE_ENOUGH / 100 * max(abs(value), factor), task.gap * abs(value)):
             return Found("optimal", best, least, attempt)

@@ -17,13 +17,13 @@ from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.additive.solve import solve_sums
-from berth.exact.costs import costs_of, least_costs
+from berth.exact.costs import least_costs
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
 from berth.exact.structure.search import SmallGraphs
 from berth.exact.structure.solve import solve_by_structure
-from berth.exact.task import ExactTask, Found, Tell, Ties
+from berth.exact.task import ExactTask, Found, Progress, Ties
 from berth.model import Plan
 
 IndexArray = NDArray[np.intp]
@@ -89,7 +89,7 @@ def minimise(
     seed: int = 0,
     gap: float = 0.0,
     sampling: Sampling | None = None,
-    tell: Tell = lambda objective, bound: None,
+    progress: Progress = lambda objective, bound: None,
     ties: Ties = "any",
     known: Plan | None = None,
 ) -> Solution:
@@ -101,9 +101,8 @@ def minimise(
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     judge = _Judge(placement)
-    shaped = solve_by_structure(placement, goal, budget, gap, judge.metrics, tell) if ties == "any" else None
-    if shaped is None and ties == "any":
-        shaped = solve_sums(placement, goal, budget, gap, judge.metrics, tell, seed)
+    task = ExactTask(placement, goal, budget, judge.metrics, seed, gap, progress, ties)
+    shaped = solve_by_structure(task) or solve_sums(task) if ties == "any" else None
     if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
         return _by_structure(placement, goal, shaped, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
@@ -115,7 +114,7 @@ def minimise(
     if shaped is not None:
         start = _better(goal, start, judge.plan(goal, shaped.nodes))
     if start is not None:
-        tell(start.objective, None)
+        progress(start.objective, None)
         if times is not None:
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
@@ -128,10 +127,7 @@ def minimise(
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
-    costs = costs_of(goal, placement)
-    proved = -np.inf if shaped is None else least
-    task = ExactTask(placement, costs, goal, budget, seed, gap, blocks, tell, judge.metrics, ties, proved)
-    found, method = _solved(task)
+    found, method = _solved(replace(task, start=blocks, least=-np.inf if shaped is None else least))
     trace = {"method": method, "combinations": placement.size, "solves": found.solves}
     if shaped is not None:
         trace["structure"] = {**shaped.trace, "bound": shaped.bound}

@@ -287,7 +287,7 @@ class Edge:
     forward: IndexArray
     backward: IndexArray
 
-    def ways(self) -> Iterator[tuple[IndexArray, bool]]:
+    def directions(self) -> Iterator[tuple[IndexArray, bool]]:
         """The pairs by direction, with whether the first block sends them."""
         if len(self.forward):
             yield self.forward, True

@@ -44,7 +44,7 @@ def _neighbours(placement: Placement, costs: Costs | None) -> list[list[tuple[ob
     graph = placement.graph
     for number, edge in enumerate(placement.edges):
         cost = costs.edge[number] if costs is not None else None
-        for pairs, forward in edge.ways():
+        for pairs, forward in edge.directions():
             rates = tuple(sorted(placement.rate[pairs].tolist()))
             streams = tuple(sorted({graph.streams[k].grouping for k in graph.pair_stream[pairs].tolist()}))
             sizes = tuple(sorted(_unit_bytes(placement, pairs.tolist())))
@@ -69,8 +69,8 @@ def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
     table = placement.network.table
     routed = table.next_hop is not None and table.bandwidth_bound
     # Containers are put in order by their own numbers; routes may cross a node that hosts nothing.
-    untold = placement.packings or routed
-    if len(nodes) > MOST_NODES or untold:
+    incomparable = placement.packings or routed
+    if len(nodes) > MOST_NODES or incomparable:
         return []
     groups: dict[object, list[list[int]]] = {}
     fields = [getattr(table, name)[nodes[:, None], nodes[None, :]] for name in LINK_FIELDS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,12 +12,15 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.exact.costs import Costs
+from berth.exact.costs import Costs, costs_of
 from berth.exact.placement import Placement
 
 IndexArray = NDArray[np.intp]
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
-Tell = Callable[[float | None, float | None], None]
+Progress = Callable[[float | None, float | None], None]
+"""Hears of objective and bound while they improve."""
+Judge = Callable[[IndexArray], dict[str, float] | None]
+"""The metrics of a plan by the nodes of its blocks; None if it breaks a constraint."""
 Ties = Literal["any", "first", "random"]
 
 
@@ -25,21 +29,25 @@ class ExactTask:
     """What an exact method is given."""
 
     placement: Placement
-    costs: Costs
     goal: Goal
     budget: Budget
-    seed: int
-    gap: float
-    start: IndexArray | None
-    """The node of each block in a plan that keeps every constraint, if one is known."""
-    tell: Tell
-    """Hears of objective and bound while they improve."""
-    judge: Callable[[IndexArray], dict[str, float] | None]
-    """The metrics of a plan by the nodes of its blocks; None if it breaks a constraint."""
+    judge: Judge
+    seed: int = 0
+    gap: float = 0.0
+    progress: Progress = lambda objective, bound: None
     ties: Ties = "any"
     """Among equally good plans: whichever comes, the one on the first nodes, or one at random."""
+    start: IndexArray | None = None
+    """The node of each block in a plan that keeps every constraint, if one is known."""
     least: float = -np.inf
     """No plan has a smaller sum of costs, as was proved before."""
+    other_costs: Costs | None = None
+    """What is minimised instead of the goal's costs, if anything."""
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What is minimised, by block, pair of blocks and node."""
+        return costs_of(self.goal, self.placement) if self.other_costs is None else self.other_costs
 
     def costs_at(self, nodes: IndexArray | None) -> float:
         """The sum of costs of a plan; infinite if there is none."""

@@ -86,7 +86,7 @@ def solve_for(task: Task, goal: Goal) -> Answer:
         task.seed,
         parameters.gap,
         Sampling(parameters.candidate_fraction, seed),
-        tell=task.progress,
+        progress=task.progress,
         ties=parameters.ties,
     )
     sampled = parameters.candidate_fraction < 1

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from berth.budget import Budget
 from berth.exact.additive.bounds import forest_bound, lifted_bound
 from berth.exact.additive.elimination import Elimination, elimination_bound
-from berth.exact.additive.rest import Aim, Bound, Prices, Rest, rest_of
 from berth.exact.additive.search import Search
-from berth.exact.additive.tables import Tables
+from berth.exact.additive.tables import Aim, Bound, Prices, Rest, Tables, rest_of
 from tests.exact.additive.random_tables import enumerated, random_tables
 
 QUIET = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck), derandomize=True)

@@ -184,7 +184,7 @@ def test_stops_when_time_is_over() -> None:
 
 def test_tells_bounds_on_the_way() -> None:
     heard: list[tuple[float | None, float | None]] = []
-    found = solved(paper_instance("fat", 8, 6), tell=lambda best, bound: heard.append((best, bound)))
+    found = solved(paper_instance("fat", 8, 6), progress=lambda best, bound: heard.append((best, bound)))
     assert found.objective is not None
     assert any(bound is not None for _, bound in heard)
     assert all(bound is None or bound <= found.objective * (1 + 1e-9) for _, bound in heard)

@@ -17,6 +17,7 @@ from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Placement, Sampling
 from berth.exact.structure.shape import Fan, Pipeline, parts_of
 from berth.exact.structure.solve import solve_by_structure
+from berth.exact.task import ExactTask
 from berth.files import problem_from
 from berth.model import Problem
 from tests.exact.instances import best_fat_response_time, document, paper_instance
@@ -59,7 +60,7 @@ def test_other_graphs_against_enumeration(seed: int, operators: int) -> None:
     assert_optimal(problem, expected)
     placement = Placement(Setting(problem))
     if all(map(len, placement.candidates)) and parts_of(placement) is None:
-        path = solve_by_structure(placement, GOAL, Budget(60), 0.0, lambda _: None, lambda *_: None)
+        path = solve_by_structure(ExactTask(placement, GOAL, Budget(60), lambda _: None))
         assert path is None or path.bound <= expected * (1 + 1e-9)
 
 

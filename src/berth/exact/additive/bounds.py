@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from berth.core import exact as core
 from berth.exact.additive.elimination import LARGEST_TABLES, Elimination, elimination_bound
-from berth.exact.additive.rest import Aim, BoolArray, Bound, FloatArray, IndexArray, Prices, Rest
+from berth.exact.additive.tables import Aim, BoolArray, Bound, FloatArray, IndexArray, Prices, Rest
 
 MOST_ROOMS = 20_000
 """Combinations of blocks and rooms in an assignment, at most."""
@@ -84,6 +83,8 @@ def assignment_bound(rest: Rest, prices: Prices) -> Bound | None:
     place_of = np.repeat(np.arange(places), rooms)
     if len(place_of) * blocks > MOST_ROOMS:
         return None
+    from scipy.optimize import linear_sum_assignment  # takes a moment to load
+
     cost = np.where(rest.allowed, rest.cost, np.inf)
     if len(place_of) < blocks:
         return Bound.no_plan(rest, prices)

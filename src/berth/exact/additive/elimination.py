@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from berth.exact.additive.rest import Aim, Bound, FloatArray, IndexArray, Prices, Rest
+from berth.exact.additive.tables import Aim, Bound, FloatArray, IndexArray, Prices, Rest
 
 LARGEST_TABLES = 4_000_000
 """Numbers in all tables together, at most."""

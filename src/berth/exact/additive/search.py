@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from berth.budget import Budget
 from berth.core import exact as core
 from berth.exact.additive.bounds import Bounds, branching_block
-from berth.exact.additive.rest import (
+from berth.exact.additive.tables import (
     Aim,
     BoolArray,
     FloatArray,
     IndexArray,
     Prices,
     Rest,
+    Tables,
     core_tables,
     rest_of,
 )
-from berth.exact.additive.tables import Tables
 from berth.model.randomness import generator_for
 
 FINE = 1e-8
@@ -97,7 +97,7 @@ class Search:
             return least if np.isinf(least) else least - self.tables.noise
         return min(self.best - self.slack, least - self.tables.noise)
 
-    def run(self, budget: Budget, most: int, heard: Callable[[float, float], None]) -> None:
+    def run(self, budget: Budget, most: int, report: Callable[[float, float], None]) -> None:
         """Go on until everything was looked at, time is over or so many branches were looked at."""
         self._budget = budget
         while self._open and not budget.over and self.branches < most:
@@ -110,7 +110,7 @@ class Search:
             if len(self._open) * self.tables.cost.size > MOST_WAITING:
                 break
             if self.branches % 5 == 1:
-                heard(self.best, self.bound)
+                report(self.best, self.bound)
 
     def _look_at(self, branch: _Branch) -> None:
         """A bound, a plan, fewer places, and branches for those of one block."""

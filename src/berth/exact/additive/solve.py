@@ -6,29 +6,21 @@ the judge: a best plan without them that keeps them is the best plan; otherwise 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import AVAILABILITY, METRIC_BY_NAME, AdditiveMetric
-from berth.exact.additive.rest import IndexArray
-from berth.exact.additive.tables import Tables, size_of, tables_of
-from berth.exact.costs import Costs, add_metric, costs_of
+from berth.exact.additive.search import Search
+from berth.exact.additive.tables import IndexArray, Tables, size_of, tables_of
+from berth.exact.costs import Costs, add_metric
 from berth.exact.placement import Placement, unmodelled
-from berth.exact.structure.pipelines import Chain
+from berth.exact.structure.pipelines import Chain, best_chain
 from berth.exact.symmetry import interchangeable
-from berth.exact.task import Found, Outcome, Tell
-
-if TYPE_CHECKING:
-    from berth.exact.additive.search import Search
-
-Judge = Callable[[IndexArray], dict[str, float] | None]
-Heard = Callable[[float, float], None]
+from berth.exact.task import ExactTask, Found, Outcome
 
 LARGEST_TABLES = 20_000_000
 """Numbers in the tables of costs, at most."""
@@ -42,52 +34,40 @@ AGREED = 1e-7
 """The share by which the judge may see other costs than the tables have."""
 
 
-def solve_sums(
-    placement: Placement, goal: Goal, budget: Budget, gap: float, judge: Judge, tell: Tell, seed: int
-) -> Found | None:
+def solve_sums(task: ExactTask) -> Found | None:
     """Solve a placement whose goal is a sum over blocks and pairs of blocks; None: not the case."""
+    placement, goal = task.placement, task.goal
     if not _is_sum(goal) or placement.packings or unmodelled(placement.setting.problem) is not None:
         return None
     if size_of(placement) > LARGEST_TABLES:
         return None
-    costs = costs_of(goal, placement)
+    costs = task.costs
     if costs.factors or costs.node.any() or not _in_range(goal, placement):
         return None
     tables = tables_of(placement, costs)
-    heard = _Telling(tables, goal, judge, tell)
-    found = _found(tables, placement, costs, goal, budget, gap, seed, heard)
+    report = _Reporter(task, tables)
+    found = _found(task, tables, report)
     if found.outcome == "optimal" and found.nodes is not None and costs.nonnegative:
         total = tables.total(found.nodes)
         if tables.noise > COARSE * total > 0.0:
             # Beside costs that no good plan has, the good ones drown in rounding.
             tables = tables.below(total)
-            again = _found(tables, placement, costs, goal, budget, gap, seed, heard)
+            again = _found(task, tables, report)
             found = again if again.outcome == "optimal" and again.nodes is not None else found
     if costs.nonnegative:
         # A bound was lowered by what rounding can have added.
         found = replace(found, bound=max(found.bound, 0.0))
-    return _judged(tables, goal, found, judge)
+    return _judged(task, tables, found)
 
 
-def _found(
-    tables: Tables,
-    placement: Placement,
-    costs: Costs,
-    goal: Goal,
-    budget: Budget,
-    gap: float,
-    seed: int,
-    heard: _Telling,
-) -> Found:
+def _found(task: ExactTask, tables: Tables, report: _Reporter) -> Found:
     """The cheapest plan by places: as a pipeline where it is one, else by branch and bound."""
-    found = _as_row(tables, budget, gap, heard)
-    if found is not None:
-        return found
-    # Compiled loops take a moment to load: only who needs them waits.
-    from berth.exact.additive.search import Search
-
-    alike = interchangeable(placement, costs)
-    return _by_search(Search(tables, alike, gap, seed, goal.constant), budget, heard)
+    row = row_of(tables)
+    if row is not None:
+        return _as_row(task, tables, row, report)
+    alike = interchangeable(task.placement, task.costs)
+    search = Search(tables, alike, task.gap, task.seed, task.goal.constant)
+    return _by_search(search, task.budget, report)
 
 
 def _is_sum(goal: Goal) -> bool:
@@ -106,11 +86,11 @@ def _in_range(goal: Goal, placement: Placement) -> bool:
     return costs.largest < -float(np.log(SMALLEST_AVAILABILITY))
 
 
-class _Telling:
-    """Passes on what a search tells, of plans that the judge has seen to keep everything."""
+class _Reporter:
+    """Passes on what a search reports, of plans that the judge has seen to keep everything."""
 
-    def __init__(self, tables: Tables, goal: Goal, judge: Judge, tell: Tell) -> None:
-        self._tables, self._goal, self._judge, self._tell = tables, goal, judge, tell
+    def __init__(self, task: ExactTask, tables: Tables) -> None:
+        self._task, self._tables = task, tables
         self._known: float = np.inf
         self._objective: float | None = None
 
@@ -118,26 +98,15 @@ class _Telling:
         """A best plan's costs, if there is one, and a bound."""
         if plan is not None and best < self._known:
             self._known = best
-            metrics = self._judge(self._tables.nodes[plan])
-            self._objective = None if metrics is None else self._goal.value(metrics)
-        self._tell(self._objective, self._goal.from_costs(bound) if np.isfinite(bound) else None)
+            metrics = self._task.judge(self._tables.nodes[plan])
+            self._objective = None if metrics is None else self._task.goal.value(metrics)
+        reached = self._task.goal.from_costs(bound) if np.isfinite(bound) else None
+        self._task.progress(self._objective, reached)
 
 
-def _as_row(tables: Tables, budget: Budget, gap: float, heard: _Telling) -> Found | None:
+def _as_row(task: ExactTask, tables: Tables, row: Row, report: _Reporter) -> Found:
     """Blocks in a row, by the methods for pipelines."""
-    from berth.exact.additive.solve import row_of
-
-    row = row_of(tables)
-    if row is None:
-        return None
-    from berth.exact.structure.pipelines import alike, best_runs, cheapest_walk
-
-    part = budget.part(SHARE)
-    name, outcome = "pipeline", None
-    if alike(row.chain):
-        name, outcome = "walk", cheapest_walk(row.chain, part, gap, lambda best, bound: heard(best, bound))
-    if outcome is None or (outcome.places is None and np.isfinite(outcome.bound)):
-        name, outcome = "pipeline", best_runs(row.chain, part, gap, lambda best, bound: heard(best, bound))
+    outcome, name = best_chain(row.chain, task.budget.part(SHARE), task.gap, report)
     bound = outcome.bound - (tables.noise if np.isfinite(outcome.bound) else 0.0)
     trace = {"method": f"sums by {name}", "steps": outcome.work}
     if outcome.places is None:
@@ -147,12 +116,12 @@ def _as_row(tables: Tables, budget: Budget, gap: float, heard: _Telling) -> Foun
     return Found("optimal", plan, bound, trace=trace)
 
 
-def _by_search(search: Search, budget: Budget, heard: _Telling) -> Found:
+def _by_search(search: Search, budget: Budget, report: _Reporter) -> Found:
     """Branch and bound."""
     blocks, places = search.tables.cost.shape
     once = 20.0 * min((blocks * places) ** 2, (blocks + 15) * blocks * places * (places + 100))
     most = int(MOST_WORK / once) + 5
-    search.run(budget.part(SHARE), most, lambda best, bound: heard(best, bound, search.plan))
+    search.run(budget.part(SHARE), most, lambda best, bound: report(best, bound, search.plan))
     trace = {"method": "sums", "branches": search.branches, "bound_by": search.bounds}
     outcome: Outcome = "optimal" if search.done else "feasible"
     if search.plan is None:
@@ -160,12 +129,12 @@ def _by_search(search: Search, budget: Budget, heard: _Telling) -> Found:
     return Found(outcome, search.plan, search.bound, trace=trace)
 
 
-def _judged(tables: Tables, goal: Goal, found: Found, judge: Judge) -> Found | None:
+def _judged(task: ExactTask, tables: Tables, found: Found) -> Found | None:
     """What was found in terms of nodes, as the judge sees it; None where that is something else."""
     if found.nodes is None:
         return found
     nodes = tables.nodes[found.nodes]
-    metrics = judge(nodes)
+    metrics, goal = task.judge(nodes), task.goal
     if metrics is None:
         return Found("unknown", None, found.bound, trace=found.trace)
     expected, reached = tables.total(found.nodes), goal.costs(metrics)

@@ -59,12 +59,12 @@ class SolverOptions:
 class _Watcher(cp_model.CpSolverSolutionCallback):
     """Tells about every better solution."""
 
-    def __init__(self, tell: Callable[[float | None, float], None]) -> None:
+    def __init__(self, progress: Callable[[float | None, float], None]) -> None:
         super().__init__()
-        self._tell = tell
+        self._progress = progress
 
     def on_solution_callback(self) -> None:
-        self._tell(self.objective_value, self.best_objective_bound)
+        self._progress(self.objective_value, self.best_objective_bound)
 
 
 def run(
@@ -72,7 +72,7 @@ def run(
     budget: Budget,
     options: SolverOptions,
     hint: IndexArray | None = None,
-    tell: Callable[[float | None, float], None] = lambda objective, bound: None,
+    progress: Callable[[float | None, float], None] = lambda objective, bound: None,
 ) -> Run:
     """Solve a model within a budget."""
     model.cp.clear_hints()  # type: ignore[no-untyped-call]
@@ -81,7 +81,7 @@ def run(
             if len(choice) > 1:
                 for number, variable in choice.items():
                     model.cp.add_hint(variable, number == chosen)
-    solver, status = search(model.cp, budget, options, tell)
+    solver, status = search(model.cp, budget, options, progress)
     return _result(model, solver, status)
 
 
@@ -89,14 +89,14 @@ def search(
     model: cp_model.CpModel,
     budget: Budget,
     options: SolverOptions,
-    tell: Callable[[float | None, float], None] = lambda objective, bound: None,
+    progress: Callable[[float | None, float], None] = lambda objective, bound: None,
 ) -> tuple[cp_model.CpSolver, Any]:
     """Run the solver on any model within a budget; the solver, which has the values, and its status."""
     if options.work is not None:
         budget = budget.part(1.0, most=SECONDS_PER_WORK * options.work)
     solver = solver_for(budget, options)
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(solver.solve, model, _Watcher(tell))
+        future = pool.submit(solver.solve, model, _Watcher(progress))
         while not future.done():
             try:
                 wait([future], timeout=0.05)

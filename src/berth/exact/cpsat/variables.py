@@ -101,7 +101,7 @@ class PairVariables:
         found: dict[int, list[tuple[int, bool, float, int, int]]] = {}
         for number, edge in enumerate(placement.edges):
             here, there = placement.grid(edge.first, edge.second)
-            for pairs, forward in edge.ways():
+            for pairs, forward in edge.directions():
                 rate = float(placement.rate[pairs].sum())
                 if rate <= 0:
                     continue
@@ -153,7 +153,7 @@ class PairVariables:
         bandwidth = placement.network.table.bandwidth_bytes_per_s
         shares: dict[tuple[int, str], Terms] = {}
         for edge in placement.edges:
-            for pairs, forward in edge.ways():
+            for pairs, forward in edge.directions():
                 rate = float(placement.rate[pairs].sum())
                 for here in placement.candidates[edge.first].tolist():
                     for there in placement.candidates[edge.second].tolist():

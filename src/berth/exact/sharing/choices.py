@@ -22,20 +22,20 @@ class Highest:
 
     def __init__(self, cp: cp_model.CpModel) -> None:
         self._cp = cp
-        self._asked: dict[Hashable, dict[float, list[tuple[Any, ...]]]] = {}
+        self._required: dict[Hashable, dict[float, list[tuple[Any, ...]]]] = {}
         self._steps: dict[Hashable, dict[float, Any]] = {}
 
-    def ask(self, key: Hashable, amount: float, *conditions: Any) -> None:
+    def require(self, key: Hashable, amount: float, *conditions: Any) -> None:
         """At least this amount is needed where all conditions hold."""
-        self._asked.setdefault(key, {}).setdefault(amount, []).append(conditions)
+        self._required.setdefault(key, {}).setdefault(amount, []).append(conditions)
 
     def build(self) -> None:
         """Make the steps; nothing can be asked for afterwards."""
-        for key, asked in self._asked.items():
+        for key, required in self._required.items():
             steps: dict[float, Any] = {}
             below = None
-            for amount in sorted(asked):
-                steps[amount] = step = self._step(asked[amount], amount == max(asked))
+            for amount in sorted(required):
+                steps[amount] = step = self._step(required[amount], amount == max(required))
                 if below is not None:
                     self._cp.add_implication(step, below)
                 below = step

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 def add_flows(model: SharingModel) -> None:
     """Ask for everything that has to cross, and keep to links, cards and ports."""
-    asked = [entry for number in range(len(model.shared.graph.streams)) for entry in _stream(model, number)]
+    required = [
+        entry for number in range(len(model.shared.graph.streams)) for entry in _stream(model, number)
+    ]
     model.flows.build()
-    for entry in asked:
+    for entry in required:
         _arrive(model, *entry)
     _add_downloads(model)
     _add_bandwidth(model)
@@ -46,9 +48,9 @@ def _stream(model: SharingModel, number: int) -> Iterator[Arriving]:
         for one, other in zip(sending.tolist(), receiving.tolist(), strict=True):
             key = result_key(model, one, other, number)
             here = {k[2]: v for k, v in supply.items() if k[:2] == (count, one - instances.first)}
-            asked = [(rate * share, conditions) for rate, conditions in rates if rate * share > 0]
-            _ask(model, here, model.x[other], asked, key)
-            yield here, model.x[other], asked, key, otherwise
+            required = [(rate * share, conditions) for rate, conditions in rates if rate * share > 0]
+            _require(model, here, model.x[other], required, key)
+            yield here, model.x[other], required, key, otherwise
 
 
 def _rates(model: SharingModel, number: int) -> Iterator[tuple[float, list[Any]]]:
@@ -76,11 +78,11 @@ def result_key(model: SharingModel, one: int, other: int, stream: int) -> tuple[
     return "result", int(keys.computation_keys(np.array([one]))[0]), key
 
 
-def _ask(
+def _require(
     model: SharingModel,
     here: dict[int, Any],
     there: dict[int, Any],
-    asked: list[tuple[float, list[Any]]],
+    required: list[tuple[float, list[Any]]],
     key: Hashable,
 ) -> None:
     connected = model.shared.network.table.connected
@@ -92,15 +94,15 @@ def _ask(
                 text = f"no link {model.shared.node(sender)} -> {model.shared.node(receiver)}"
                 model.add("links", text, sends + receives <= 1)
                 continue
-            for rate, conditions in asked:
-                model.flows.ask((key, sender, receiver), rate, sends, receives, *conditions)
+            for rate, conditions in required:
+                model.flows.require((key, sender, receiver), rate, sends, receives, *conditions)
 
 
 def _arrive(
     model: SharingModel,
     here: dict[int, Any],
     there: dict[int, Any],
-    asked: list[tuple[float, list[Any]]],
+    required: list[tuple[float, list[Any]]],
     key: Hashable,
     otherwise: list[Any],
 ) -> None:
@@ -108,7 +110,7 @@ def _arrive(
     if model.relaxable:
         return
     for receiver, receives in there.items():
-        for rate, conditions in asked:
+        for rate, conditions in required:
             ways = [model.flows.step((key, sender, receiver), rate) for sender in here if sender != receiver]
             local = [here[receiver]] if receiver in here else []
             arriving = [way for way in ways if way is not None]
@@ -129,11 +131,11 @@ def _add_downloads(model: SharingModel) -> None:
                 if name in shared.network.nodes[node].holds:
                     continue
                 needed.setdefault((name, node), []).append(literal)
-                read.ask((name, node), per_s * size, literal)
+                read.require((name, node), per_s * size, literal)
                 for taker, lift in model.fates.lifted(operator):
                     higher = shared.reads[taker].get(name, 0.0)
                     if higher > per_s:
-                        read.ask((name, node), higher * size, literal, lift)
+                        read.require((name, node), higher * size, literal, lift)
     read.build()
     for (name, node), literals in needed.items():
         wanted = cp.new_bool_var("")
@@ -150,7 +152,7 @@ def _add_downloads(model: SharingModel) -> None:
             model.fetched[name, holder, node] = literal
             for rate, step in read.steps((name, node)).items():
                 if rate > 0:
-                    model.downloads.ask((name, holder, node), rate, literal, step)
+                    model.downloads.require((name, holder, node), rate, literal, step)
     model.downloads.build()
     for name, node in needed if not model.relaxable else ():
         for rate, step in read.steps((name, node)).items():

@@ -43,7 +43,7 @@ class SharingModel(LimitedModel):
         self._supply: dict[int, dict[tuple[int, int, int], Any]] = {}
         self.work = Highest(self.cp)
         """By computation and node: throughput x work, in busy reference processors."""
-        self._ask_for_work()
+        self._require_work()
         self.work.build()
         self._add_candidates()
         self._add_place_limits()
@@ -121,20 +121,20 @@ class SharingModel(LimitedModel):
         keys: list[int] = self.shared.keys.computation_keys(numbers).tolist()
         return keys
 
-    def _ask_for_work(self) -> None:
+    def _require_work(self) -> None:
         shared, graph = self.shared, self.shared.graph
         for number, key in enumerate(self.computation_keys()):
             operator = int(graph.operator_of[number])
             each = float(graph.work_ms[number]) / 1000.0 / shared.parallelism(operator)
             for node, literal in self.x[number].items():
-                asked = [(float(shared.throughput[operator]), [literal])]
-                asked += [
+                required = [(float(shared.throughput[operator]), [literal])]
+                required += [
                     (float(shared.throughput[taker]), [literal, lift])
                     for taker, lift in self.fates.lifted(operator)
                 ]
-                for throughput, conditions in asked:
+                for throughput, conditions in required:
                     if throughput * each > 0:
-                        self.work.ask((key, node), throughput * each, *conditions)
+                        self.work.require((key, node), throughput * each, *conditions)
 
     def _add_place_limits(self) -> None:
         """Capacities, processors, rules: whatever computed instances need of the places that they are in."""
@@ -156,7 +156,7 @@ class SharingModel(LimitedModel):
         keys = range(len(self.x)) if isinstance(limit, RuleLimit) else self.computation_keys()
         for key, places, each in zip(keys, self.x, limit.needed.tolist(), strict=True):
             for node, literal in places.items() if each > 0 else ():
-                needed.ask((key, node), each, literal)
+                needed.require((key, node), each, literal)
         needed.build()
         return needed
 

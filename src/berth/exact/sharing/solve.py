@@ -19,7 +19,7 @@ from berth.exact.sharing.choices import Terms
 from berth.exact.sharing.flows import crossing, link_loads
 from berth.exact.sharing.model import SharingModel
 from berth.exact.sharing.shared import Shared
-from berth.exact.task import Tell
+from berth.exact.task import Progress
 from berth.model import Download, Plan
 
 LARGEST_MODEL = 300_000
@@ -47,7 +47,7 @@ def minimise_shared(
     budget: Budget,
     seed: int = 0,
     gap: float = 0.0,
-    tell: Tell = lambda objective, bound: None,
+    progress: Progress = lambda objective, bound: None,
 ) -> SharingSolution:
     """The plan that is best for a goal of covered metrics among those that keep every constraint."""
     shared = Shared(setting, reuse)
@@ -61,7 +61,7 @@ def minimise_shared(
     best, best_value, bound, outcome = None, np.inf, -np.inf, "unknown"
     for number, options in enumerate(_attempts(seed, gap), 1):
         trace["solves"] = number
-        solver, status = search(model.cp, budget, options, _heard(goal, objective, tell))
+        solver, status = search(model.cp, budget, options, _reporter(goal, objective, progress))
         outcome = outcome_of(model.cp, status)
         if outcome != "unknown":
             bound = max(bound, objective.real(solver.best_objective_bound))
@@ -106,12 +106,14 @@ def _concluded(
     return SharingSolution("optimal" if closed else "feasible", best, reached, trace)
 
 
-def _heard(goal: Goal, objective: SharingObjective, tell: Tell) -> Callable[[float | None, float], None]:
-    def heard(value: float | None, bound: float) -> None:
+def _reporter(
+    goal: Goal, objective: SharingObjective, progress: Progress
+) -> Callable[[float | None, float], None]:
+    def report(value: float | None, bound: float) -> None:
         real = None if value is None else goal.from_costs(value / objective.factor)
-        tell(real, goal.from_costs(objective.real(bound)))
+        progress(real, goal.from_costs(objective.real(bound)))
 
-    return heard
+    return report
 
 
 def _value(setting: Setting, goal: Goal, plan: Plan) -> float | None:

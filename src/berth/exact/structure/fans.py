@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from berth.budget import Budget
 from berth.core import exact as core
 from berth.exact.placement import Placement
-from berth.exact.structure.pipelines import FINE, Outcome, Room, delays_between, work_at
+from berth.exact.structure.pipelines import FINE, Outcome, Report, Room, delays_between, work_at
 from berth.exact.structure.shape import Fan
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ BoolArray = NDArray[np.bool_]
 Ends = tuple[float, int, int, float]
 """A bound, the places of source and sink, and the time that both take."""
 
-Heard = Callable[[float, float], None]
 WORK = (60, 600, 6_000)
 """Choices in one search for a packing, in rounds; what is left then goes to the general solver."""
 AT_ONCE = 20
@@ -33,9 +32,9 @@ SOLVER_WORK = 20.0
 """The work, in the solver's own deterministic measure, after which it gives up."""
 
 
-def best_fan(fan: FanArrays, budget: Budget, gap: float, heard: Callable[[float, float], None]) -> Outcome:
+def best_fan(fan: FanArrays, budget: Budget, gap: float, report: Report) -> Outcome:
     """The best plan, by places: the middle first, then the ends that there are."""
-    return _filled(fan, budget) if fan.alike else Packing(fan, gap).run(budget, heard)
+    return _filled(fan, budget) if fan.alike else Packing(fan, gap).run(budget, report)
 
 
 def _filled(fan: FanArrays, budget: Budget) -> Outcome:
@@ -156,7 +155,7 @@ class Packing:
         self._best, self._places = np.inf, np.zeros(0, dtype=np.intp)
         self._work = 0
 
-    def run(self, budget: Budget, heard: Heard) -> Outcome:
+    def run(self, budget: Budget, report: Report) -> Outcome:
         """The best plan, by places: the middle first, then the ends that there are."""
         waiting = []
         for a, b, time in self._fan.ends():
@@ -165,13 +164,13 @@ class Packing:
             waiting.append((self._least(a, b, time), a, b, time))
         # A pair of ends that is hard waits: others may have better plans, which make it needless.
         for work in (*WORK, None):
-            waiting = self._round(sorted(waiting), work, budget, heard)
+            waiting = self._round(sorted(waiting), work, budget, report)
         unsolved = min((bound for bound, *_ in waiting), default=np.inf)
         if np.isinf(self._best):
             return Outcome(None, np.inf, unsolved, self._work)
         return Outcome(self._places, self._best, min(unsolved, self._best * (1 - self._share)), self._work)
 
-    def _round(self, waiting: list[Ends], work: int | None, budget: Budget, heard: Heard) -> list[Ends]:
+    def _round(self, waiting: list[Ends], work: int | None, budget: Budget, report: Report) -> list[Ends]:
         """Try all ends with a bound below the best plan; those that stay open, with their bounds."""
         left: list[Ends] = []
         for position, (bound, a, b, time) in enumerate(waiting):
@@ -182,7 +181,7 @@ class Packing:
             reached = self._try(a, b, time, bound, work, budget)
             if reached < np.inf:
                 left.append((reached, a, b, time))
-            heard(self._best, min([bound, *(item[0] for item in left)]))
+            report(self._best, min([bound, *(item[0] for item in left)]))
         return left
 
     def _least(self, a: int, b: int, time: float) -> float:

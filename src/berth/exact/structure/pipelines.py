@@ -22,6 +22,7 @@ from berth.exact.placement import LOOSE, Placement
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+Report = Callable[[float, float], None]
 
 FINE = 1e-10
 """Costs that differ by less than this share are the same."""
@@ -116,6 +117,16 @@ class Outcome:
     work: int
 
 
+def best_chain(chain: Chain, budget: Budget, gap: float, report: Report) -> tuple[Outcome, str]:
+    """The best plan of a pipeline, by the method that suits it, and that method's name."""
+    if alike(chain):
+        outcome = cheapest_walk(chain, budget, gap, report)
+        if outcome.places is not None or np.isinf(outcome.bound) or budget.over:
+            return outcome, "walk"
+        # A walk that has more visits than there are operators: it is a bound, no plan.
+    return best_runs(chain, budget, gap, report), "pipeline"
+
+
 def alike(chain: Chain) -> bool:
     """Whether operators differ in nothing and places only in their delays and sizes."""
     same_demand = bool((chain.demand == chain.demand[:, :1]).all())
@@ -132,7 +143,7 @@ def sizes_of(chain: Chain) -> NDArray[np.int64]:
     return np.broadcast_to(np.minimum(fit, count), chain.cost.shape[1:]).astype(np.int64)
 
 
-def cheapest_walk(chain: Chain, budget: Budget, gap: float, heard: Callable[[float, float], None]) -> Outcome:
+def cheapest_walk(chain: Chain, budget: Budget, gap: float, report: Report) -> Outcome:
     """The best plan of a pipeline whose operators are alike."""
     count = len(chain.cost)
     work = float(chain.cost[:, 0].sum())
@@ -148,7 +159,7 @@ def cheapest_walk(chain: Chain, budget: Budget, gap: float, heard: Callable[[flo
     search = core.WalkSearch(step, sizes, needed, work, max(gap, FINE))
     while not search.done and not budget.over:
         search.go_on(WALK_STEPS)
-        heard(search.best, search.bound)
+        report(search.best, search.bound)
     walk = search.walk
     if walk is None:
         return Outcome(None, np.inf, np.inf if search.done else search.bound, search.work)
@@ -200,7 +211,7 @@ def _filled(visits: list[int], sizes: NDArray[np.int64], count: int) -> NDArray[
     return np.array(places, dtype=np.intp)
 
 
-def best_runs(chain: Chain, budget: Budget, gap: float, heard: Callable[[float, float], None]) -> Outcome:
+def best_runs(chain: Chain, budget: Budget, gap: float, report: Report) -> Outcome:
     """The best plan of a pipeline, by places."""
     with np.errstate(divide="ignore"):
         scarcity = chain.demand.sum(axis=1) / chain.limit.sum(axis=1)
@@ -214,7 +225,7 @@ def best_runs(chain: Chain, budget: Budget, gap: float, heard: Callable[[float, 
         stop = search.work + most
         while not search.done and search.work < stop and not budget.over:
             search.go_on(min(RUN_STEPS, stop - search.work))
-            heard(search.best, search.bound)
+            report(search.best, search.bound)
         if search.done or budget.over:
             break
     places = search.plan if np.isfinite(search.best) else None

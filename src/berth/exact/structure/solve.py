@@ -6,21 +6,18 @@ left to the judge: a best plan without them that keeps them is the best plan; ot
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.budget import Budget
-from berth.evaluation.goal import Goal
 from berth.exact.placement import LOOSE, Placement, unmodelled
-from berth.exact.structure.pipelines import Room, chain_of
+from berth.exact.structure.fans import best_fan, fan_of
+from berth.exact.structure.pipelines import Room, best_chain, chain_of
 from berth.exact.structure.shape import Fan, Part, demanding_path, parts_of
-from berth.exact.task import Found, Tell
+from berth.exact.task import ExactTask, Found
 
 IndexArray = NDArray[np.intp]
-Judge = Callable[[IndexArray], dict[str, float] | None]
 
 LARGEST_TABLE = 20_000_000
 """Steps between places, for all operators of a pipeline or ends of a fan, beyond which it steps aside."""
@@ -42,44 +39,44 @@ class PartFound:
     work: int
 
 
-def solve_by_structure(
-    placement: Placement, goal: Goal, budget: Budget, gap: float, judge: Judge, tell: Tell
-) -> Found | None:
+def solve_by_structure(task: ExactTask) -> Found | None:
     """Solve a placement whose parts have known shapes for its response time; None: not the case."""
-    if goal.single != "response_time" or unmodelled(placement.setting.problem) is not None:
+    placement = task.placement
+    if task.goal.single != "response_time" or unmodelled(placement.setting.problem) is not None:
         return None
     parts = parts_of(placement)
     if parts is None:
-        return _by_a_path(placement, budget, gap)
+        return _by_a_path(task)
     if not all(_small_enough(placement, part) for part in parts):
         return None
-    alone = len(parts) == 1
-    found = [
-        _solved(placement, part, Room(placement), budget, gap, tell if alone else None) for part in parts
-    ]
+    alone = task if len(parts) == 1 else replace(task, progress=_silent)
+    found = [_solved(alone, part, Room(placement)) for part in parts]
     bound = max(item.bound for item in found)
-    trace = _trace(found, bound)
+    trace = _trace(found)
     if np.isinf(bound) or _too_late(placement, found):
         return Found("infeasible", None, np.inf, trace=trace)
-    nodes, metrics = _together(placement, found, budget, gap, judge)
+    nodes, metrics = _together(task, found)
     if metrics is None:
         return Found("unknown", None, bound, trace=trace)
     slowest = max(item.costs for item in found)
-    reached = all(item.proved for item in found) and goal.costs(metrics) <= slowest * (1 + LOOSE)
+    reached = all(item.proved for item in found) and task.goal.costs(metrics) <= slowest * (1 + LOOSE)
     return Found("optimal" if reached else "feasible", nodes, bound, trace=trace)
 
 
-def _by_a_path(placement: Placement, budget: Budget, gap: float) -> Found | None:
+def _silent(objective: float | None, bound: float | None) -> None:
+    """No progress is shown of what is a part of the whole."""
+
+
+def _by_a_path(task: ExactTask) -> Found | None:
     """Any other graph: what one of its paths shows, a bound; None: nothing."""
-    path = demanding_path(placement)
-    if path is None or placement.packings:
+    path = demanding_path(task.placement)
+    if path is None or task.placement.packings:
         return None
-    found = _solved(placement, path, Room(placement), budget.part(PATH_SHARE), gap, None)
+    part = replace(task, budget=task.budget.part(PATH_SHARE), progress=_silent)
+    found = _solved(part, path, Room(task.placement))
     if not np.isfinite(found.bound):
         return None
-    return Found(
-        "unknown", None, found.bound, trace={**_trace([found], found.bound), "path": len(path.blocks)}
-    )
+    return Found("unknown", None, found.bound, trace={**_trace([found]), "path": len(path.blocks)})
 
 
 def _small_enough(placement: Placement, part: Part) -> bool:
@@ -88,35 +85,26 @@ def _small_enough(placement: Placement, part: Part) -> bool:
     return most <= MOST_PLACES and table <= LARGEST_TABLE
 
 
-def _solved(
-    placement: Placement, part: Part, room: Room, budget: Budget, gap: float, tell: Tell | None
-) -> PartFound:
+def _solved(task: ExactTask, part: Part, room: Room) -> PartFound:
     """The best plan of a part, with such room."""
-    # Compiled loops take a moment to load: only who needs them waits.
-    from berth.exact.structure.fans import best_fan, fan_of
-    from berth.exact.structure.pipelines import alike, best_runs, cheapest_walk
 
-    def heard(best: float, bound: float) -> None:
-        if tell is not None:
-            tell(best if np.isfinite(best) else None, bound if np.isfinite(bound) else None)
+    def report(best: float, bound: float) -> None:
+        task.progress(best if np.isfinite(best) else None, bound if np.isfinite(bound) else None)
 
+    placement, budget, gap = task.placement, task.budget, task.gap
     if isinstance(part, Fan):
         fan = fan_of(placement, part, room)
-        outcome, nodes, method = best_fan(fan, budget, gap, heard), fan.nodes, "fan"
+        outcome, nodes, method = best_fan(fan, budget, gap, report), fan.nodes, "fan"
     else:
         chain = chain_of(placement, part.blocks, room)
-        nodes, method = chain.nodes, "walk" if alike(chain) else "pipeline"
-        outcome = (cheapest_walk if method == "walk" else best_runs)(chain, budget, gap, heard)
-        if method == "walk" and outcome.places is None and np.isfinite(outcome.bound) and not budget.over:
-            # A walk that has more visits than there are operators: it is a bound, no plan.
-            method, outcome = "pipeline", best_runs(chain, budget, gap, heard)
+        (outcome, method), nodes = best_chain(chain, budget, gap, report), chain.nodes
     costs, bound = outcome.costs, outcome.bound
     proved = bool(np.isinf(bound) or costs - bound <= max(gap, LOOSE) * abs(costs))
     places = None if outcome.places is None else nodes[outcome.places]
     return PartFound(part, places, costs, bound, proved, method, outcome.work)
 
 
-def _trace(found: list[PartFound], bound: float) -> dict[str, object]:
+def _trace(found: list[PartFound]) -> dict[str, object]:
     names = list(dict.fromkeys(item.method for item in found))
     trace: dict[str, object] = {
         "method": " and ".join(names),
@@ -146,26 +134,24 @@ def _too_late(placement: Placement, found: list[PartFound]) -> bool:
     return False
 
 
-def _together(
-    placement: Placement, found: list[PartFound], budget: Budget, gap: float, judge: Judge
-) -> tuple[IndexArray | None, dict[str, float] | None]:
+def _together(task: ExactTask, found: list[PartFound]) -> tuple[IndexArray | None, dict[str, float] | None]:
     """A plan for all parts: as each would be alone or, if that breaks anything, the slowest first."""
     if any(item.nodes is None for item in found):
         return None, None
-    nodes = _joined(placement, found)
-    metrics = judge(nodes)
+    nodes = _joined(task.placement, found)
+    metrics = task.judge(nodes)
     if metrics is not None or len(found) == 1:
         return nodes, metrics
-    room = Room(placement)
+    room = Room(task.placement)
     placed: list[PartFound] = []
     for item in sorted(found, key=lambda item: -item.costs):
-        again = _solved(placement, item.part, room, budget, gap, None) if placed else item
+        again = _solved(replace(task, progress=_silent), item.part, room) if placed else item
         if again.nodes is None:
             return None, None
         room.take(np.array(again.part.blocks, dtype=np.intp), again.nodes)
         placed.append(again)
-    nodes = _joined(placement, placed)
-    return nodes, judge(nodes)
+    nodes = _joined(task.placement, placed)
+    return nodes, task.judge(nodes)
 
 
 def _joined(placement: Placement, found: list[PartFound]) -> IndexArray:

@@ -11,8 +11,7 @@ import numpy as np
 
 from berth.evaluation import Setting
 from berth.model import Problem
-from berth.policies.two_stage.build import requests
-from berth.policies.two_stage.cluster import Cluster
+from berth.policies.two_stage.requests import Cluster, requests
 from berth.policies.two_stage.stages import FloatArray, IndexArray, StageOne
 
 

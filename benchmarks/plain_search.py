@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from berth.policies.two_stage.mcts_case import Packing
+from berth.policies.two_stage.packing import Packing
 
 Action = tuple[int, int]
 

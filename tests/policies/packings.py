@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from berth.budget import Budget
-from berth.policies.two_stage.mcts import Found, search
-from berth.policies.two_stage.mcts_case import IndexArray, Packing
+from berth.policies.two_stage.packing import IndexArray, Packing
+from berth.policies.two_stage.tree_search import Found, search
 
 
 def drawn(
@@ -44,6 +44,10 @@ def fits(packing: Packing, bins: IndexArray) -> bool:
         if not packing.allowed[inside, place].all():
             return False
         if packing.hosts.shape[1] and not packing.hosts[inside].all(axis=0).any():
+            return False
+    for limit in packing.shared:
+        used = np.bincount(limit.place_of[bins], limit.needed, len(limit.room))
+        if (used > limit.room).any():
             return False
     return bool(np.isfinite(packing.cost(bins)))
 

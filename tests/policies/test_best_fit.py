@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from berth.files import problem_from
 from berth.model.randomness import generator_for
-from berth.policies.two_stage.best_fit import best_fit, fit_score
-from berth.policies.two_stage.parameters import TwoStageParameters
-from berth.policies.two_stage.stages import StageTwo, Stuck
+from berth.policies.two_stage.filling import best_fit, fit_score
+from berth.policies.two_stage.stages import StageTwo, Stuck, TwoStageParameters
 from tests.policies.two_stage_cases import case, no_limit, solve, stage_two
 
 some = settings(

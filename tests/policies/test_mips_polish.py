@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from berth.policies.two_stage.mcts_case import IndexArray, Packing
-from berth.policies.two_stage.mcts_polish import polished
+from berth.policies.two_stage.packing import IndexArray, Packing
+from berth.policies.two_stage.polish import polished
 from tests.policies.packings import drawn, fits, optimum, searched
 
 

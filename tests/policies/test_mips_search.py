@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from berth.budget import Budget
-from berth.policies.two_stage import mcts
-from berth.policies.two_stage.mcts_alike import alike, previous_alike
-from berth.policies.two_stage.mcts_case import Packing, case_of
-from berth.policies.two_stage.mcts_rollout import ROLL_OUT, advance
-from berth.policies.two_stage.mcts_round import sample_round
-from berth.policies.two_stage.mcts_state import HOPELESS, NO, PLAIN, PREFERRED, State, new_state
-from berth.policies.two_stage.mcts_tree import ROLL_OUTS, Rules, best_child, new_tree
+from berth.core import packing as core
+from berth.policies.two_stage import tree_search
+from berth.policies.two_stage.packing import Packing, alike, case_of, previous_alike
+from berth.policies.two_stage.stages import SharedRoom
 from tests.policies.packings import drawn, fits, optimum, searched
 
 
@@ -108,7 +105,7 @@ def test_time_that_is_over_ends_the_search_after_a_round() -> None:
 
 def test_dead_ends_look_at_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven items that fill a bin each, and six bins: no roll-out is a sample."""
-    monkeypatch.setattr(mcts, "STEPS_AT_ONCE", 1)
+    monkeypatch.setattr(tree_search, "STEPS_AT_ONCE", 1)
     size, bins = np.full((7, 1), 2.0), 6
     whole = np.ones((7, bins), dtype=bool)
     traffic = np.triu(np.arange(49.0).reshape(7, 7), 1)
@@ -124,61 +121,110 @@ def test_dead_ends_look_at_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None
 def test_every_sample_reaches_the_root() -> None:
     """E1.4: the root counts; its children have all its visits but for the prior's one each."""
     case, _ = case_of(drawn(np.random.default_rng(6), items=9, bins=5, spare=9), symmetry=False)
-    tree, root, state = new_tree(case, 1000), new_state(case, 1), new_state(case, 1)
-    rules = Rules(300, 3000, 600, 2**0.5, 100.0, 1.0, 50.0, 50.0, False)
-    sample_round(case, root, state, tree, rules, 0, 10_000)
-    assert tree.visits[0] == tree.numbers[ROLL_OUTS] == 300
-    children, child = [], tree.child[0]
-    while child >= 0:
-        children.append(int(child))
-        child = tree.sibling[child]
-    assert tree.visits[children].sum() == 300
-    assert len({int(tree.action[child]) for child in children}) == len(children) == 45
-    means = tree.cost[children] / tree.visits[children]
-    assert means.min() == tree.cost[best_child(tree, rules, 0)] / tree.visits[best_child(tree, rules, 0)]
+    tree = core.TreeSearch(
+        case,
+        1,
+        samples=300,
+        attempts=3000,
+        patience=600,
+        exploration=2**0.5,
+        unit=100.0,
+        worst=1.0,
+        all_traffic=50.0,
+        farthest=50.0,
+        printed=False,
+        most_nodes=1000,
+    )
+    assert not tree.sample(10_000)
+    assert tree.visits == tree.roll_outs == 300
+    children = tree.children()
+    assert sum(visits for _, visits, _ in children) == 300
+    assert len({action for action, _, _ in children}) == len(children) == 45
+    means = {action: cost / visits for action, visits, cost in children}
+    assert min(means.values()) == means[tree.best_action]
 
 
 def test_counts_follow_the_map() -> None:
     """What may go where, kept up to date step by step, is what it is when looked at from the start."""
     rng = np.random.default_rng(2)
-    for number in range(40):
+    for number in range(60):
         packing = drawn(rng, second=number % 2 == 0, items=7, bins=4)
-        case, _ = case_of(packing, symmetry=number % 4 < 2)
-        state = new_state(case, number)
+        if number % 3 == 0:
+            packing = Packing(**(vars(packing) | {"shared": (pairs_of_bins(rng, packing),)}))
+        case, kind = case_of(packing, symmetry=number % 4 < 2)
+        state = core.PartialMap(case)
         while True:
-            expected = _statuses(packing, case_of(packing, number % 4 < 2), state)
-            assert state.status.tolist() == expected.tolist()
-            for status in (PLAIN, PREFERRED):
-                assert state.counts[:-1, status - 1].tolist() == (expected == status).sum(axis=1).tolist()
+            expected = _statuses(packing, kind, number % 4 < 2, state)
+            assert state.statuses(case).tolist() == expected.tolist()
+            for status in (core.PLAIN, core.PREFERRED):
+                found = [state.actions_in(place, status) for place in range(case.bins)]
+                assert found == (expected == status).sum(axis=1).tolist()
             left = state.left > 0
-            assert state.numbers[HOPELESS] == (left & (expected == NO).all(axis=0)).sum()
-            if not (expected != NO).any():
+            assert state.hopeless_kinds == (left & (expected == core.NO).all(axis=0)).sum()
+            if not (expected != core.NO).any():
                 break
-            places, kinds = np.nonzero(expected != NO)
+            places, kinds = np.nonzero(expected != core.NO)
             chosen = rng.integers(len(places))
-            advance(case, state, int(kinds[chosen]), int(places[chosen]))
-        advance(case, state, ROLL_OUT, 0)
+            state.place(int(kinds[chosen]), int(places[chosen]))
+        state.roll_out(number)
 
 
-def _statuses(packing: Packing, made: tuple, state: State) -> np.ndarray:
-    case, kind = made
-    placed = state.path[: state.numbers[0]]
-    expected = np.zeros(state.status.shape, dtype=np.int8)
-    waiting = {int(after): place for place, after in enumerate(case.following) if after >= 0}
-    for place in range(len(case.room)):
-        if place in waiting and waiting[place] not in placed[:, 1]:
+def pairs_of_bins(rng: np.random.Generator, packing: Packing) -> SharedRoom:
+    """A limit of places with two bins each; items of a kind need the same."""
+    sizes = packing.demand.sum(axis=1)
+    return SharedRoom(sizes % 2, np.arange(len(packing.room)) // 2, rng.integers(1, 4, 2).astype(float))
+
+
+def test_limits_that_bins_share_hold() -> None:
+    """In maps from the tree and from local steps; with enough samples they are the best that hold."""
+    rng = np.random.default_rng(9)
+    compared = 0
+    for number in range(30):
+        packing = drawn(rng, second=number % 2 == 0, items=5, bins=4, spare=1)
+        packing = Packing(**(vars(packing) | {"shared": (pairs_of_bins(rng, packing),)}))
+        best, found = optimum(packing), searched(packing, number, polish=True)
+        for bins in (found.best_leaf, found.polished, found.committed):
+            assert bins is None or fits(packing, bins)
+        if best is not None:
+            assert found.polished is not None
+            assert packing.cost(found.polished) == pytest.approx(best)
+            compared += 1
+    assert compared >= 15
+
+
+def _statuses(packing: Packing, kind: np.ndarray, symmetry: bool, state: core.PartialMap) -> np.ndarray:
+    placed, left = state.path, state.left
+    example = [int(np.argmax(kind == k)) for k in range(len(left))]
+    expected = np.zeros((len(packing.room), len(left)), dtype=np.int8)
+    before = np.full(len(packing.room), -1)
+    if symmetry:
+        capacity = packing.room if packing.capacity is None else packing.capacity
+        places = [limit.place_of[:, None] for limit in packing.shared]
+        before = previous_alike(alike(packing.distance, [packing.room, capacity, packing.allowed.T, *places]))
+    for place in range(len(packing.room)):
+        if before[place] >= 0 and before[place] not in placed[:, 1]:
             continue
-        inside = placed[placed[:, 1] == place, 0]
-        room = packing.room[place] - sum(case.need[:, k] for k in inside)
-        for k in np.flatnonzero(state.left > 0).tolist():
-            item = int(np.argmax(kind == k))
-            masks = [packing.hosts[int(np.argmax(kind == each))] for each in [k, *inside.tolist()]]
-            together = packing.hosts.shape[1] == 0 or np.all(masks, axis=0).any()
-            if packing.allowed[item, place] and (packing.demand[item] <= room).all() and together:
+        inside = [example[k] for k in placed[placed[:, 1] == place, 0].tolist()]
+        room = packing.room[place] - packing.demand[inside].sum(axis=0)
+        for k in np.flatnonzero(left > 0).tolist():
+            item = example[k]
+            masks = packing.hosts[[item, *inside]]
+            together = packing.hosts.shape[1] == 0 or masks.all(axis=0).any()
+            shares = all(
+                _shared_left(limit, place, placed, example) >= limit.needed[item] for limit in packing.shared
+            )
+            if packing.allowed[item, place] and (packing.demand[item] <= room).all() and together and shares:
                 full = packing.capacity is not None
-                liked = full or any(case.both[k, each] > 0 for each in inside)
-                expected[place, k] = PREFERRED if liked else PLAIN
+                traffic = packing.traffic[item, inside] + packing.traffic[inside, item]
+                liked = full or bool((traffic > 0).any())
+                expected[place, k] = core.PREFERRED if liked else core.PLAIN
     return expected
+
+
+def _shared_left(limit: SharedRoom, place: int, placed: np.ndarray, example: list[int]) -> float:
+    mates = limit.place_of[placed[:, 1]] == limit.place_of[place]
+    used = sum(limit.needed[example[k]] for k in placed[mates, 0].tolist())
+    return float(limit.room[limit.place_of[place]] - used)
 
 
 def test_alike_is_what_can_be_swapped() -> None:

@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from berth.files import problem_from
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.parameters import TwoStageParameters
 from berth.policies.two_stage.r_heron import _breadth_first, nearest
-from berth.policies.two_stage.stages import StageOne, Stuck
+from berth.policies.two_stage.stages import StageOne, Stuck, TwoStageParameters
 from tests.policies.two_stage_cases import case, no_limit, packed, solve, stage_one, tiny_cases
 
 some = settings(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from berth.files import plan_document, problem_from
-from berth.policies.two_stage.registry import FIRST_STAGES, SECOND_STAGES
+from berth.policies.two_stage.stages import FIRST_STAGES, SECOND_STAGES
 from tests.oracle import reference
 from tests.policies.two_stage_cases import cluster, solve
 

@@ -11,10 +11,11 @@ import berth
 from berth.budget import Budget
 from berth.files import plan_document, problem_from
 from berth.model.randomness import generator_for
-from berth.policies.two_stage import exact, mips
-from berth.policies.two_stage.mcts_case import Packing
+from berth.policies.two_stage import exact_stages as exact
+from berth.policies.two_stage import mips
+from berth.policies.two_stage.packing import Packing
 from berth.policies.two_stage.stages import Assigned, IndexArray, Stuck
-from berth.policies.two_stage_exact import TwoStageExactParameters
+from berth.policies.two_stage.two_stage_exact import TwoStageExactParameters
 from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference
 from tests.oracle.enumerate import optimum as best_of_all_plans
@@ -99,7 +100,7 @@ def test_servers_in_a_tree_and_in_a_plane(distances: str) -> None:
 
 
 def _solver(packing: Packing) -> Any:
-    from berth.policies.two_stage.exact_servers import Containers
+    from berth.policies.two_stage.exact_stages import Containers
 
     return Containers(packing, exact.swappable(packing)).least
 

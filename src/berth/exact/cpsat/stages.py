@@ -172,6 +172,8 @@ class ServersModel(LimitedModel):
     """Containers that differ in nothing."""
     swappable_servers: Groups
     """Servers that differ in nothing."""
+    shared: Sequence[tuple[FloatArray, NDArray[np.intp], FloatArray]] = ()
+    """Limits of places: what each container needs, each server's place, and each place's room."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -203,6 +205,15 @@ class ServersModel(LimitedModel):
             ]
             # the room has the tolerance in it already
             self.limit("servers", "", terms, float(self.room[server, column]) / (1.0 + TOLERANCE))
+        for needed, place_of, room in self.shared:
+            for place in range(len(room)):
+                inside = [
+                    (literal, float(needed[container]))
+                    for container, choice in enumerate(self.choices)
+                    for server, literal in choice.items()
+                    if place_of[server] == place and needed[container] > 0
+                ]
+                self.limit("places", "", inside, float(room[place]) / (1.0 + TOLERANCE))
 
     def _add_pair(self, one: int, other: int) -> None:
         first, second = self.choices[one], self.choices[other]

@@ -1,6 +1,6 @@
 """Two stages (paper 001): instances into containers, containers onto servers.
 
-A first stage and a second stage are functions with these signatures, by name in `registry.py`:
+A first stage and a second stage are functions with these signatures, by name in `stages.py`:
 
     def first_stage(stage: StageOne, generator: np.random.Generator, parameters: Any, budget: Budget)
         -> Assigned | Stuck        # Assigned.bins[i]: the container of instance i, 0 .. len(stage.room) - 1
@@ -15,17 +15,18 @@ An item fits a bin where `(demand[item] <= room[bin]).all()`: `room` has the jud
 what is put in is subtracted from it. Stages see no sharing of equal operators: what the judge counts once is
 at most what they count.
 
-    StageOne: application, names, resources, demand [n, R], capacity [C, R], room [C, R], count,
+    StageOne: application, names, resources, demand [n, R + L], capacity [C, R], room [C, R + L], count,
               component [n], streams [k, 2] (components), start [n + 1], neighbour, rate (each pair from both
               its ends), total_traffic, traffic_of [n], group [n], group_servers [g, s]
               A container needs a server that all instances in it may run on: the `group_servers` rows of
               their groups must have one in common. With one group (g == 1) there is nothing to check.
               C is at most n: containers are alike, more of them are of no use; `count` is what is given.
-    StageTwo: application, names, resources, size [m, R], capacity [s, R], room [s, R], traffic [m, m] (from
-              row to column, nothing on the diagonal), sends [m, m], allowed [m, s],
+    StageTwo: application, names, resources, size [m, R + L], capacity [s, R], room [s, R + L], shared,
+              traffic [m, m] (from row to column, nothing on the diagonal), sends [m, m], allowed [m, s],
               servers [s] (node numbers), cost [s, s] (theta; NaN: no link; 0 on the diagonal)
 
 `run.two_stages(task, policy, first, goal)` does the rest: one application after another on what is left,
-empty containers deleted between the stages, T, U and W by the judge. What users may set is in
-`parameters.py`: a policy's parameter class extends `TwoStageParameters`.
+empty containers deleted between the stages, T, U and W by the judge. A policy's parameter class extends
+`TwoStageParameters`. The L columns behind the resources are limits of single nodes (processors, `apart`,
+`spread`); `shared` are those of places that several nodes belong to (`spread` by a label).
 """

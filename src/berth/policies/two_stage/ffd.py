@@ -15,8 +15,14 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.parameters import TwoStageParameters
-from berth.policies.two_stage.stages import Assigned, FloatArray, IndexArray, StageOne, Stuck
+from berth.policies.two_stage.stages import (
+    Assigned,
+    FloatArray,
+    IndexArray,
+    StageOne,
+    Stuck,
+    TwoStageParameters,
+)
 
 FIRST_BY = ({"memory", "mem", "ram"}, {"cpu", "cpus", "cores"}, {"disk"})
 """Heron's order of resources; others follow in the order of the problem."""

@@ -9,10 +9,17 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation.goal import Goal
-from berth.policies.two_stage.mcts import Found, search
-from berth.policies.two_stage.mcts_case import Packing
-from berth.policies.two_stage.parameters import SecondStageName, TwoStageParameters
-from berth.policies.two_stage.stages import Assigned, Most, StageOne, StageTwo, Stuck
+from berth.policies.two_stage.packing import Packing
+from berth.policies.two_stage.stages import (
+    Assigned,
+    Most,
+    SecondStageName,
+    StageOne,
+    StageTwo,
+    Stuck,
+    TwoStageParameters,
+)
+from berth.policies.two_stage.tree_search import Found, search
 
 TRICKLE = 1e-100
 """Traffic of streams without any, where links are missing: nothing in a sum, but it needs a link."""
@@ -110,6 +117,7 @@ def containers_packing(stage: StageTwo) -> Packing:
         allowed=stage.allowed,
         hosts=np.zeros((len(stage.names), 0), dtype=bool),
         capacity=stage.capacity,
+        shared=stage.shared,
     )
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.parameters import TwoStageParameters
-from berth.policies.two_stage.stages import Assigned, FloatArray, StageOne, Stuck
+from berth.policies.two_stage.stages import Assigned, FloatArray, StageOne, Stuck, TwoStageParameters
 
 
 def nearest(
@@ -22,7 +21,7 @@ def nearest(
 ) -> Assigned | Stuck:
     """Component after component, each instance to where it is nearest."""
     filling = Filling(stage)
-    demand = _shares(stage.demand, stage.capacity[0])
+    demand = _shares(stage.demand[:, : len(stage.resources)], stage.capacity[0])
     # what each container exchanges with the others
     crossing = np.zeros(len(stage.room))
     scale = stage.total_traffic or 1.0

@@ -1,11 +1,13 @@
-"""What the two stages work on and what they give back, as arrays."""
+"""What the two stages work on and what they give back; what users may set; and all stages by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from math import isfinite, sqrt
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,21 @@ class Most:
     """Every container that can be of use."""
 
 
+class SharedRoom(NamedTuple):
+    """A limit on what is in several bins together: servers that have the same label."""
+
+    needed: FloatArray
+    """By item."""
+    place_of: IndexArray
+    """By bin."""
+    room: FloatArray
+    """By place, what is left."""
+
+    def fits(self, item: int) -> BoolArray:
+        """The bins whose places have room for an item."""
+        return np.asarray(self.needed[item] <= self.room[self.place_of])
+
+
 @dataclass(frozen=True, eq=False)
 class Stage:
     """Items that go into bins: instances into containers, or containers onto servers."""
@@ -54,7 +71,11 @@ class Stage:
     capacity: FloatArray
     """[bins, R] of every container that can be of use; what every server has in all, less the headroom."""
     room: FloatArray
-    """[bins, R] what is left, with the judge's tolerance: an item fits where it needs no more than this."""
+    """[bins, R + L] what is left, with the judge's tolerance: an item fits where it needs no more than this.
+
+    The columns behind the resources are of limits on single nodes (processors, rules): what instances need of
+    these counts wherever their container is.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +83,7 @@ class StageOne(Stage):
     """The instances of one application and the containers they go into."""
 
     demand: FloatArray
-    """[n, R] of every instance."""
+    """[n, R + L] of every instance."""
     count: int
     """How many containers there are; C is this or n, whichever is less, as all are alike."""
     component: IndexArray
@@ -98,7 +119,9 @@ class StageTwo(Stage):
     """The containers of one application that are not empty, and the servers with what is left of them."""
 
     size: FloatArray
-    """[m, R] what every container takes, however full it is."""
+    """[m, R + L] what every container takes, of resources however full it is."""
+    shared: tuple[SharedRoom, ...]
+    """Limits of places that several servers belong to."""
     traffic: FloatArray
     """[m, m] bytes per second from one container to another; 0 on the diagonal and where nobody knows."""
     sends: BoolArray
@@ -117,3 +140,71 @@ class StageTwo(Stage):
 
 FirstStage = Callable[[StageOne, np.random.Generator, Any, Budget], Assigned | Stuck]
 SecondStage = Callable[[StageTwo, np.random.Generator, Any, Budget], Assigned | Stuck]
+
+SecondStageName = Literal["best-fit", "exact", "mips"]
+
+
+@dataclass(frozen=True)
+class TwoStageParameters:
+    """The second stage's own; any first stage goes with it."""
+
+    second_stage: SecondStageName = field(
+        default="best-fit", metadata={"help": "how containers get onto servers"}
+    )
+    limit: Literal["all", "nomad"] = field(
+        default="all",
+        metadata={"help": "best-fit: look at all servers, or at max(2, log2 of their number) drawn ones"},
+    )
+    samples: int = field(default=500, metadata={"help": "mips: roll-outs before each decision"})
+    exploration: float = field(
+        default=sqrt(2.0), metadata={"help": "mips: weight of what was tried seldom, omega"}
+    )
+    mode: Literal["corrected", "paper"] = field(
+        default="corrected", metadata={"help": "mips: the search with its errata repaired, or as printed"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.samples < 1:
+            raise ValueError(f"samples: {self.samples} is below 1")
+        if not (self.exploration >= 0 and isfinite(self.exploration)):
+            raise ValueError(f"exploration: {self.exploration} is not 0 or above")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a stage is, and whether it looks at traffic."""
+
+    address: str
+    """`module:function` within this package."""
+    needs_rates: bool
+
+
+FIRST_STAGES = {
+    "exact": Entry("exact_stages:first_stage", needs_rates=True),
+    "ffd": Entry("ffd:first_fit", needs_rates=False),
+    "mips": Entry("mips:first_stage", needs_rates=True),
+    "r-heron": Entry("r_heron:nearest", needs_rates=True),
+    "t-heron": Entry("t_heron:least_traffic", needs_rates=True),
+}
+SECOND_STAGES = {
+    "best-fit": Entry("filling:best_fit", needs_rates=False),
+    "exact": Entry("exact_stages:second_stage", needs_rates=True),
+    "mips": Entry("mips:second_stage", needs_rates=True),
+}
+
+
+def first_stage(name: str) -> FirstStage:
+    """The first stage of that name."""
+    found: FirstStage = _loaded(FIRST_STAGES[name])
+    return found
+
+
+def second_stage(name: str) -> SecondStage:
+    """The second stage of that name."""
+    found: SecondStage = _loaded(SECOND_STAGES[name])
+    return found
+
+
+def _loaded(entry: Entry) -> Any:
+    module, function = entry.address.split(":")
+    return getattr(import_module(f"berth.policies.two_stage.{module}"), function)

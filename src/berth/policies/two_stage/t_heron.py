@@ -9,8 +9,7 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.parameters import TwoStageParameters
-from berth.policies.two_stage.stages import Assigned, StageOne, Stuck
+from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageParameters
 
 
 @dataclass(frozen=True)

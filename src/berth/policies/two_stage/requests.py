@@ -1,4 +1,4 @@
-"""From a problem to what the stages work on, application by application."""
+"""From a problem to what the stages work on, application by application, on what is left of the servers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,79 @@ from functools import cached_property
 import numpy as np
 
 from berth.evaluation import Setting
+from berth.evaluation.limits import TOLERANCE, Capacity, PlaceLimit, place_limits
 from berth.model import Containers
 from berth.model.instances import InstanceGraph
-from berth.policies.two_stage.cluster import SLACK, Cluster
-from berth.policies.two_stage.stages import BoolArray, FloatArray, IndexArray, Most, StageOne, StageTwo
+from berth.policies.two_stage.stages import (
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    Most,
+    SharedRoom,
+    StageOne,
+    StageTwo,
+)
+
+SLACK = 1.0 + TOLERANCE / 2.0
+"""Half of the judge's tolerance: sums in another order are not quite the same, and must not be above it."""
+
+
+class Cluster:
+    """The servers and what applications have taken of them so far."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        self.network = setting.problem.network
+        self.servers: IndexArray = self.network.hosting
+        self._taken: dict[str, FloatArray] = {}
+        self.limits = [
+            ServerLimit(limit, self.servers)
+            for limit in place_limits(setting)
+            if limit.matters and not isinstance(limit, Capacity)
+        ]
+        """What instances need of a server whatever their container takes: its processor, and rules."""
+
+    def capacity(self, resources: tuple[str, ...]) -> FloatArray:
+        """[s, R] what every server has in all."""
+        return self._columns([self.network.capacity(name)[self.servers] for name in resources])
+
+    def room(self, resources: tuple[str, ...]) -> FloatArray:
+        """[s, R] what is left of every server, with the tolerance."""
+        left = [
+            np.maximum(self._setting.capacity(name)[self.servers], 0.0) * SLACK - self._taken.get(name, 0.0)
+            for name in resources
+        ]
+        return np.maximum(self._columns(left), 0.0)
+
+    def take(self, stage: StageTwo, servers: IndexArray, instances: slice, container: IndexArray) -> None:
+        """Containers are on servers now, and instances in these."""
+        for column, name in enumerate(stage.resources):
+            taken = self._taken.setdefault(name, np.zeros(len(self.servers)))
+            np.add.at(taken, servers, stage.size[:, column])
+        for limit in self.limits:
+            np.subtract.at(limit.left, limit.place_of[servers[container]], limit.needed[instances])
+
+    def _columns(self, columns: list[FloatArray]) -> FloatArray:
+        return np.stack(columns, axis=1) if columns else np.zeros((len(self.servers), 0))
+
+
+class ServerLimit:
+    """A limit of places, and what applications have left of it."""
+
+    def __init__(self, limit: PlaceLimit, servers: IndexArray) -> None:
+        self.needed = limit.needed
+        """By instance."""
+        self.place_of = limit.place_of[servers]
+        """By server."""
+        self.left = np.maximum(limit.room, 0.0) * SLACK
+        """By place."""
+        self.single = len(np.unique(self.place_of)) == len(servers)
+        """Whether no two servers share a place."""
+
+    @property
+    def by_server(self) -> FloatArray:
+        """What is left at every server's place."""
+        return np.maximum(self.left[self.place_of], 0.0)
 
 
 def requests(setting: Setting) -> list[Request]:
@@ -111,7 +180,11 @@ class Request:
         """Instances and containers."""
         graph = self.graph
         names = tuple(graph.names[self.instances])
-        capacity = np.tile(self._size, (min(self.containers.count, len(names)), 1))
+        count = min(self.containers.count, len(names))
+        # A container is on one server, so it holds no more than the roomiest place takes.
+        most = np.array([limit.by_server.max(initial=0.0) for limit in cluster.limits])
+        limited = np.array([limit.needed[self.instances] for limit in cluster.limits]).reshape(-1, len(names))
+        capacity = np.tile(self._size, (count, 1))
         sender, receiver, rate = self._ends
         this_end = np.concatenate([sender, receiver])
         order = np.argsort(this_end, kind="stable")
@@ -120,9 +193,9 @@ class Request:
             application=self.name,
             names=names,
             resources=self.resources,
-            demand=self._demand[self._component],
+            demand=np.concatenate([self._demand[self._component], limited.T], axis=1),
             capacity=capacity,
-            room=capacity * SLACK,
+            room=np.concatenate([capacity * SLACK, np.tile(most, (count, 1))], axis=1),
             count=self.containers.count,
             component=self._component,
             streams=graph.stream_ends[self.streams] - self.operators.start,
@@ -152,13 +225,22 @@ class Request:
         allowed = np.ones((count, len(cluster.servers)), dtype=bool)
         for each in range(len(masks)):
             allowed[np.unique(container[group == each])] &= masks[each]
+        size, room = np.tile(self._size, (count, 1)), cluster.room(self.resources)
+        shared = []
+        for limit in cluster.limits:
+            needed = np.bincount(container, limit.needed[self.instances], count).astype(np.float64)
+            if limit.single:
+                size, room = np.column_stack([size, needed]), np.column_stack([room, limit.by_server])
+            else:
+                shared.append(SharedRoom(needed, limit.place_of, np.maximum(limit.left, 0.0)))
         return StageTwo(
             application=self.name,
             names=tuple(f"{self.name}/c{number}" for number in used.tolist()),
             resources=self.resources,
-            size=np.tile(self._size, (count, 1)),
+            size=size,
+            shared=tuple(shared),
             capacity=cluster.capacity(self.resources),
-            room=cluster.room(self.resources),
+            room=room,
             traffic=traffic,
             sends=sends,
             allowed=allowed,

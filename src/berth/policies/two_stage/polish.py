@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.policies.two_stage.mcts_case import BoolArray, FloatArray, IndexArray, Packing
+from berth.policies.two_stage.packing import BoolArray, FloatArray, IndexArray, Packing
+from berth.policies.two_stage.stages import SharedRoom
 
 TIES = 1e-9
 """What all traffic and all bins add where they don't count: of maps that cost the same, less is better."""
@@ -135,6 +136,10 @@ def _moves(
     if packing.hosts.shape[1]:
         common = _shared_hosts(packing, bins)
         fits &= _times(packing.hosts[items], (common == held[:, None]).T.astype(np.float64)) > 0
+    for limit in packing.shared:
+        place, used = limit.place_of, _used_at(limit, bins)
+        fits_there = used[place][None, :] + limit.needed[items][:, None] <= limit.room[place][None, :]
+        fits &= fits_there | (place[here][:, None] == place[None, :])
     if blocked is not None:
         fits &= ~blocked
     fits[row, here] = False
@@ -156,10 +161,20 @@ def _swaps(
         others = np.bincount(bins, minlength=len(packing.room))[bins] - 1
         alone = _shared_hosts(packing, bins)[bins] - packing.hosts == others[:, None]
         fits &= _times(packing.hosts, alone.T.astype(np.float64)) > 0
+    for limit in packing.shared:
+        place, needed = limit.place_of[bins], limit.needed
+        free = (limit.room - _used_at(limit, bins))[place]
+        # into the other one's place, from which that one leaves
+        fits &= (needed[:, None] <= (free + needed)[None, :]) | (place[:, None] == place[None, :])
     if blocked is not None and prices.missing is not None:
         fits &= ~blocked[:, bins]
         fits &= (packing.traffic == 0) | (prices.missing[np.ix_(bins, bins)].T == 0)
     return np.where(fits & fits.T, prices.per_traffic * change, np.inf)
+
+
+def _used_at(limit: SharedRoom, bins: IndexArray) -> FloatArray:
+    """By place, what the items there need."""
+    return np.bincount(limit.place_of[bins], limit.needed, len(limit.room)).astype(np.float64)
 
 
 def _free(packing: Packing, bins: IndexArray) -> FloatArray:

@@ -6,23 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from berth.budget import Budget
-from berth.policies.two_stage.mcts_case import IndexArray, Packing, case_of
-from berth.policies.two_stage.mcts_polish import polished
-from berth.policies.two_stage.mcts_rollout import advance
-from berth.policies.two_stage.mcts_round import sample_round
-from berth.policies.two_stage.mcts_state import new_state
-from berth.policies.two_stage.mcts_tree import (
-    DEAD_ENDS,
-    DONE,
-    NODES,
-    ROLL_OUTS,
-    Rules,
-    Tree,
-    best_child,
-    new_tree,
-)
+from berth.core import packing as core
+from berth.policies.two_stage.packing import IndexArray, Packing, case_of
+from berth.policies.two_stage.polish import polished
 
 LARGEST_TREE = 1_000_000
 """Nodes; beyond, roll-outs start from the nodes that there are."""
@@ -68,40 +57,35 @@ def search(
     one. The tree doesn't hear of it.
     """
     case, kind = case_of(packing, symmetry, near=not printed)
-    items, bins = len(kind), len(case.room)
     bound = packing.bound or 1.0
-    rules = Rules(
-        samples,
-        ATTEMPTS * samples,
-        PATIENCE * samples,
-        exploration,
-        1.0 if printed else bound,
-        bound if printed else 1.0,
-        float(packing.traffic.sum()),
-        packing.farthest,
-        printed,
+    tree = core.TreeSearch(
+        case,
+        seed,
+        samples=samples,
+        attempts=ATTEMPTS * samples,
+        patience=PATIENCE * samples,
+        exploration=exploration,
+        unit=1.0 if printed else bound,
+        worst=bound if printed else 1.0,
+        all_traffic=float(packing.traffic.sum()),
+        farthest=packing.farthest,
+        printed=printed,
+        most_nodes=min(2 * samples * case.items + 2, LARGEST_TREE),
     )
-    root, state = new_state(case, seed), new_state(case, seed)
-    tree = new_tree(case, min(2 * samples * items + 2, LARGEST_TREE))
-    at_once = max(1, STEPS_AT_ONCE // (items * bins * len(case.members)))
+    at_once = max(1, STEPS_AT_ONCE // (case.items * case.bins * case.kinds))
     early: IndexArray | None = None
-    node, rounds = 0, 0
-    while rounds < items and not (rounds and budget.over):
-        tree.numbers[DONE:] = 0
-        while sample_round(case, root, state, tree, rules, node, at_once) and not budget.over:
+    goes_on = True
+    while goes_on and tree.rounds < case.items and not (tree.rounds and budget.over):
+        while tree.sample(at_once) and not budget.over:
             pass
-        if early is None and tree.best[0, 0] >= 0:
-            early = _bins(tree.best, kind)
-        node = int(best_child(tree, rules, node))
-        if node < 0:
-            break
-        advance(case, root, int(tree.action[node]) // bins, int(tree.action[node]) % bins)
-        rounds += 1
-    leaf = None if tree.best[0, 0] < 0 else _bins(tree.best, kind)
-    committed = _bins(root.path, kind) if rounds == items else None
+        early = _bins(tree.best, kind) if early is None else early
+        goes_on = tree.decide()
+    leaf = _bins(tree.best, kind)
+    committed = _bins(tree.decided, kind)
     starts = [bins for bins in (early, leaf, committed) if bins is not None] if polish else []
-    better = _best_polished(packing, starts)
-    return Found(committed, leaf, better, rounds, _figures(tree), rounds < items and node >= 0)
+    figures = {"nodes": tree.nodes, "rollouts": tree.roll_outs, "dead_ends": tree.dead_ends}
+    cut_short = tree.rounds < case.items and goes_on
+    return Found(committed, leaf, _best_polished(packing, starts), tree.rounds, figures, cut_short)
 
 
 def _best_polished(packing: Packing, maps: list[IndexArray]) -> IndexArray | None:
@@ -114,16 +98,13 @@ def _best_polished(packing: Packing, maps: list[IndexArray]) -> IndexArray | Non
     return best
 
 
-def _figures(tree: Tree) -> dict[str, Any]:
-    return {
-        "nodes": int(tree.numbers[NODES]),
-        "rollouts": int(tree.numbers[ROLL_OUTS]),
-        "dead_ends": int(tree.numbers[DEAD_ENDS]),
-    }
+def _bins(path: NDArray[np.int64], kind: IndexArray) -> IndexArray | None:
+    """The bin of every item: of each kind, the first item goes where the first one of its kind went.
 
-
-def _bins(path: IndexArray, kind: IndexArray) -> IndexArray:
-    """The bin of every item: of each kind, the first item goes where the first one of its kind went."""
+    None: not all of them have one.
+    """
+    if len(path) < len(kind):
+        return None
     found = np.empty(len(kind), dtype=np.intp)
     found[np.argsort(kind, kind="stable")] = path[np.argsort(path[:, 0], kind="stable"), 1]
     return found

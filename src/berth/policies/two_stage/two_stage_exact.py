@@ -12,11 +12,10 @@ from berth.exact.minimise import minimise
 from berth.exact.placement import modelled, unmodelled
 from berth.model import Plan
 from berth.policies.policy import About, Answer, Task
-from berth.policies.two_stage.build import most_of, requests
-from berth.policies.two_stage.cluster import Cluster
 from berth.policies.two_stage.mips import MipsParameters
-from berth.policies.two_stage.parameters import SecondStageName
+from berth.policies.two_stage.requests import Cluster, most_of, requests
 from berth.policies.two_stage.run import two_stages
+from berth.policies.two_stage.stages import SecondStageName
 
 JOINT = Goal({"communication_cost": 1.0})
 """W, what the second stage minimises."""

@@ -14,7 +14,7 @@ import numpy as np
 
 import berth
 from berth.model import Application, Network, Operator, Problem, Stream
-from berth.policies.bounded.candidates import Strategy
+from berth.policies.latency_bound.candidates import Strategy
 from tests.policies.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
 from tests.policies.operator_graphs import planetlab
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from berth.policies.bounded.candidates import CandidateList, CandidateSearch, Question, Strategy
-from berth.policies.bounded.loads import Loads
+from berth.policies.latency_bound.candidates import CandidateList, CandidateSearch, Loads, Question, Strategy
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
 from berth.space.network_space import Space

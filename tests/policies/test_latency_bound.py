@@ -14,13 +14,11 @@ from berth.evaluation import Setting
 from berth.evaluation.situation import data_unit_bytes
 from berth.files import problem_from
 from berth.model import Application, BadInput, Network, Node, Operator, Plan, Problem, Stream
-from berth.policies.bounded.bounds import Bound, judged_latencies
-from berth.policies.bounded.candidates import CandidateList, CandidateSearch, Strategy
-from berth.policies.bounded.delays import DelayModel, Path
-from berth.policies.bounded.loads import Loads
-from berth.policies.bounded.satisfaction import Move, Satisfaction
-from berth.policies.bounded.start import start
-from berth.policies.bounded.state import State
+from berth.policies.latency_bound.candidates import CandidateList, CandidateSearch, Loads, Strategy
+from berth.policies.latency_bound.delays import DelayModel, Path
+from berth.policies.latency_bound.deployment import start
+from berth.policies.latency_bound.policy import judged_latencies
+from berth.policies.latency_bound.satisfaction import Bound, Move, Placement, Satisfaction
 from berth.policies.latency_space import known_space
 from tests.oracle.problems import problems
 
@@ -178,7 +176,7 @@ class Guarded(Satisfaction):
 
 def test_moves_break_no_bound_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose operators would get too slow by one more is passed over."""
-    monkeypatch.setattr("berth.policies.bounded.deployment.Satisfaction", Guarded)
+    monkeypatch.setattr("berth.policies.latency_bound.deployment.Satisfaction", Guarded)
     for seed in range(3):
         network = plane(12, seed=seed)
         problem = Problem("crowd", network, tuple(chain(f"a{k}", ("h0", "h1"), 30.0) for k in range(4)))
@@ -371,7 +369,7 @@ def test_every_move_makes_its_path_faster(seed: int, strategy: Strategy, k: int,
     generator = np.random.default_rng(seed)
     search = CandidateSearch(space, problem.network.speed, loads, strategy, k, generator)
     began.arrive(np.arange(len(began.graph)))
-    state = State(began.graph, began.hosts, model, loads, began.places, setting.graph.application_of)
+    state = Placement(began.graph, began.hosts, model, loads, began.places, setting.graph.application_of)
     watched = Watched(state, search)
     before = judged_latencies(setting, state.nodes)
     loads.host(state.nodes)

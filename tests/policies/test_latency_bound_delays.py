@@ -12,9 +12,9 @@ from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.situation import assignment_of
 from berth.files import problem_from
 from berth.model import Plan, Problem
-from berth.policies.bounded.bounds import judged_latencies
-from berth.policies.bounded.delays import DelayModel
-from berth.policies.bounded.loads import Loads
+from berth.policies.latency_bound.candidates import Loads
+from berth.policies.latency_bound.delays import DelayModel
+from berth.policies.latency_bound.policy import judged_latencies
 from tests.exact.instances import document
 from tests.oracle.problems import problems
 

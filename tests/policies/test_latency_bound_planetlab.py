@@ -9,8 +9,8 @@ import pytest
 import berth
 from berth.evaluation import Setting
 from berth.model import Network, Plan, Problem
-from berth.policies.bounded.bounds import judged_latencies
-from berth.policies.bounded.candidates import Strategy
+from berth.policies.latency_bound.candidates import Strategy
+from berth.policies.latency_bound.policy import judged_latencies
 from tests.policies.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
 from tests.policies.operator_graphs import iot_lab, planetlab
 

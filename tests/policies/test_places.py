@@ -16,11 +16,9 @@ from berth.policies.registry import policy_names
 WITH_CONTAINERS = {"mips", "ffd", "r-heron", "t-heron", "two-stage-exact"}
 """Policies that fill containers: they place those, not instances."""
 NO_CAPACITIES = {"s-odp"}
-NOT_YET = {"latency-bound", "mopa", "sbon", "mop-exhaustive"}
-"""Policies that don't read their limits from `berth.evaluation.limits` yet."""
 GREEDY = {"bottom-up-bfs", "bottom-up-dfs", "random", "random-no-reuse", "top-down-bfs", "top-down-dfs"}
 """The heuristics of paper 004 never look back: they may be stuck, but must not break anything."""
-POLICIES = sorted(set(policy_names()) - NO_CAPACITIES - WITH_CONTAINERS - NOT_YET)
+POLICIES = sorted(set(policy_names()) - NO_CAPACITIES - WITH_CONTAINERS)
 
 
 COUNTERS = ["one", "two", "three", "four"]

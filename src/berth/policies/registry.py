@@ -19,7 +19,7 @@ BUILT_IN = {
     "bw-sum": "berth.policies.sharing.exact:BwSum",
     "ffd": "berth.policies.two_stage.policies:Ffd",
     "forest": "berth.policies.sharing.forest:Forest",
-    "latency-bound": "berth.policies.latency_bound:LatencyBound",
+    "latency-bound": "berth.policies.latency_bound.policy:LatencyBound",
     "mips": "berth.policies.two_stage.policies:Mips",
     "mop-exhaustive": "berth.policies.latency_space.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.latency_space.mopa:Mopa",

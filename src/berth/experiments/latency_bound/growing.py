@@ -15,7 +15,7 @@ from berth.experiments.experiment import Calibration, Row, Run, Setting, columns
 from berth.experiments.networks import papers_network, some_delays
 from berth.generators.matrices import Matrices, MatricesParameters
 from berth.model import Plan, Problem
-from berth.policies.bounded.bounds import judged_latencies
+from berth.policies.latency_bound.policy import judged_latencies
 
 LABELS = {"knn": "kNN", "krand": "kRand", "el": "EL", "cknn": "CkNN"}
 COLOURS = {"knn": "#d55e00", "krand": "#e69f00", "el": "#0072b2", "cknn": "#009e73"}

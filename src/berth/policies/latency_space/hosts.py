@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from berth.core import space as core
 from berth.evaluation import Setting
+from berth.evaluation.limits import SAFE_TOLERANCE, place_limits
 from berth.policies.latency_space.network_facts import NetworkFacts
 from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
@@ -38,30 +39,21 @@ class UnitLimits:
         return np.asarray((self.needed / np.where(most > 0, most, 1.0)[:, None]).max(axis=0, initial=0.0))
 
 
-def limits_of_units(
-    setting: Setting, graph: UnitGraph, facts: NetworkFacts, most: int | None = None
-) -> UnitLimits:
-    """The limits of a problem by unit; `most` operators with a choice may share a node."""
-    problem, instances = setting.problem, setting.graph
-    resources = tuple(instances.resources)
-    processors = any(
-        application.throughput_per_s is not None and any(item.work_ms for item in application.operators)
-        for application in problem.applications
-    )
-    columns = [instances.demand(name) for name in resources]
-    if processors:
-        columns.append(np.nan_to_num(instances.throughput_share) * instances.work_ms / 1000.0)
+def limits_of_units(setting: Setting, graph: UnitGraph, most: int | None = None) -> UnitLimits:
+    """The limits of a problem's places by unit; `most` operators with a choice may share a node."""
+    limits = [(limit.needed, limit.place_of, limit.room) for limit in place_limits(setting) if limit.matters]
     if most is not None:
         # Pinned ones run nothing in this model.
-        columns.append((graph.fixed[graph.unit_of] < 0).astype(np.float64))
-    room = facts.room(resources, processors, most)
-    if setting.occupied is not None:
-        room -= facts.occupied(setting.occupied, resources, processors, most)
-    needed = np.zeros((len(columns), len(graph)))
-    for row, column in enumerate(columns):
-        needed[row] = np.bincount(graph.unit_of, column, len(graph))
-    everywhere = np.arange(len(room))
-    return UnitLimits(needed, [everywhere] * len(columns), [np.ascontiguousarray(r) for r in room.T])
+        counted = (graph.fixed[graph.unit_of] < 0).astype(np.float64)
+        free = np.full(len(setting.problem.network.nodes), float(most))
+        taken = 0.0 if setting.occupied is None else setting.occupied.operators
+        limits.append((counted, np.arange(len(free)), free - taken))
+    needed = [np.bincount(graph.unit_of, by_instance, len(graph)) for by_instance, _, _ in limits]
+    return UnitLimits(
+        np.array(needed, dtype=np.float64).reshape(len(limits), len(graph)),
+        [place_of for _, place_of, _ in limits],
+        [room + SAFE_TOLERANCE * np.abs(room) for _, _, room in limits],
+    )
 
 
 class NoHostError(Exception):
@@ -87,7 +79,7 @@ class Hosts:
         self.hosting = facts.hosts
         self._hosting = facts.hosting
         self.middle = facts.middle(space)
-        self.limits = limits_of_units(setting, graph, facts, most)
+        self.limits = limits_of_units(setting, graph, most)
         self.room = self.limits.room()
         """What is left at every place."""
         self.node = np.full(len(graph), -1, dtype=np.intp)

@@ -55,7 +55,7 @@ class MopExhaustive:
                 return Answer("infeasible" if doubt is None else "unknown", goal=GOAL, reason=reason)
         try:
             usage = LeastUsage(problem.network, graph, facts.hosting)
-            limits = limits_of_units(task.setting, graph, facts)
+            limits = limits_of_units(task.setting, graph)
             least = least_usage(usage, limits, parameters.max_steps, task.budget)
         except TooLargeError as error:
             return Answer("unknown", goal=GOAL, reason=str(error))

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Occupied
 from berth.model import Network
 from berth.space.index import SpaceIndex
 from berth.space.network_space import Space, space_of
@@ -19,23 +18,17 @@ BoolArray = NDArray[np.bool_]
 
 PEERS = 32
 """Peers by whose delays a node finds what coordinates miss of it."""
-ROUNDING = 1e-9
-"""Amounts are compared with this relative tolerance, as the judge does."""
 
 
 class NetworkFacts:
-    """A network's hosts, capacities and spaces as arrays."""
+    """A network's hosts and spaces as arrays."""
 
     def __init__(self, network: Network) -> None:
         # The parts that are needed, not the network: who holds it would keep it alive for good.
         self._nodes = network.nodes
         self._index = network.index
-        self._headroom = network.headroom
         self.hosting = network.hosting
         self.hosting_count = len(self.hosting)
-        self.speed = network.speed
-        self._capacity: dict[str, FloatArray] = {}
-        self._rooms: dict[tuple[object, ...], FloatArray] = {}
         self.spaces: dict[int, Space] = {}
         self._complete: bool | None = None
         self._indices: WeakKeyDictionary[Space, SpaceIndex] = WeakKeyDictionary()
@@ -87,37 +80,6 @@ class NetworkFacts:
         """Those of some nodes that run operators, in order."""
         numbers = sorted(self._index[name] for name in names)
         return np.array([number for number in numbers if self._nodes[number].hosts], dtype=np.intp)
-
-    def room(self, resources: tuple[str, ...], processors: bool, most: int | None) -> FloatArray:
-        """What every node has of each resource [nodes, resources], for one solve to take from.
-
-        Behind the resources come, where asked for, the processor (its speed) and places for operators.
-        """
-        key = (resources, processors, most)
-        if key not in self._rooms:
-            columns = [self._of(name) for name in resources]
-            columns += [self.speed] if processors else []
-            columns += [np.full(len(self._nodes), float(most))] if most is not None else []
-            shape = (len(self._nodes), 0)
-            room = np.stack(columns, axis=1) if columns else np.zeros(shape)
-            self._rooms[key] = room * (1.0 + ROUNDING)
-        return self._rooms[key].copy()
-
-    def occupied(
-        self, taken: Occupied, resources: tuple[str, ...], processors: bool, most: int | None
-    ) -> FloatArray:
-        """What others have taken of each column of `room`."""
-        nothing = np.zeros(len(self._nodes))
-        columns = [taken.amounts.get(name, nothing) for name in resources]
-        columns += [self.speed * taken.busy] if processors else []
-        columns += [taken.operators] if most is not None else []
-        return np.stack(columns, axis=1) if columns else np.zeros((len(self._nodes), 0))
-
-    def _of(self, resource: str) -> FloatArray:
-        if resource not in self._capacity:
-            there = np.array([node.capacity.get(resource, 0.0) for node in self._nodes])
-            self._capacity[resource] = there * (1.0 - self._headroom)
-        return self._capacity[resource]
 
 
 def _residuals(network: Network, space: Space) -> FloatArray:

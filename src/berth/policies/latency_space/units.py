@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from berth.core import space as core
 from berth.evaluation.goal import goal_mistakes
-from berth.model import Apart, BadInput, Problem, Together
+from berth.model import BadInput, Problem, Together, Where
 from berth.policies.latency_space.network_facts import NetworkFacts
 
 FloatArray = NDArray[np.float64]
@@ -143,11 +143,7 @@ def _allowed(
     """The nodes that may host each unit: what all its operators allow."""
     graph = problem.instances
     allowed: list[IndexArray | None] = [None] * count
-    ruled = any(
-        not isinstance(rule, Together | Apart)
-        for application in problem.applications
-        for rule in application.rules
-    )
+    ruled = any(isinstance(rule, Where) for item in problem.applications for rule in item.rules)
     seen = set()
     for unit, operator in zip(unit_of.tolist(), graph.operator_of.tolist(), strict=True):
         candidates = graph.operators[operator].operator.candidates

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.core import space as core
 from berth.evaluation.situation import data_unit_bytes
 from berth.model import Problem
-from berth.policies.bounded.kernels import costs_ms, latencies_elsewhere, longest_path
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -37,12 +37,11 @@ class _Graph:
     """One application's instances, numbered from its first, and the pairs that they send."""
 
     first: int
-    offsets: IndexArray
+    size: int
     sender: IndexArray
-    receivers: IndexArray
-    order: IndexArray
-    sources: IndexArray
+    receiver: IndexArray
     unit_bytes: FloatArray
+    paths: core.ApplicationPaths
 
 
 class DelayModel:
@@ -51,8 +50,7 @@ class DelayModel:
     def __init__(self, problem: Problem) -> None:
         graph, network = problem.instances, problem.network
         self._delays = network.table.delay_ms
-        self._speed = network.speed
-        self._card = network.nic_bytes_per_s
+        self._hosts = core.PathHosts(network.speed, network.nic_bytes_per_s)
         schedule = graph.path_schedule
         self.work = graph.work_ms
         self.inner_work = np.where(schedule.has_input & schedule.has_output, graph.work_ms, 0.0)
@@ -62,23 +60,16 @@ class DelayModel:
     def longest(self, application: int, nodes: IndexArray, queue: FloatArray, loaded: bool = True) -> Path:
         """The path of an application that takes longest; ties: the first instances."""
         graph = self._graphs[application]
-        span = slice(graph.first, graph.first + len(graph.order))
+        span = slice(graph.first, graph.first + graph.size)
         node = nodes[span]
-        delay = self._delays[node[graph.sender], node[graph.receivers]]
         work = self.inner_work if loaded else self.work
-        latency, instances, pairs = longest_path(
-            graph.offsets,
-            graph.receivers,
-            graph.order,
-            graph.sources,
-            delay,
-            graph.unit_bytes,
-            work[span],
-            node,
-            self._speed,
-            self._card,
-            queue,
-            loaded,
+        latency, instances, pairs = graph.paths.longest(
+            self._hosts,
+            nodes=node,
+            delays=self._delays[node[graph.sender], node[graph.receiver]],
+            work=work[span],
+            queue=queue,
+            loaded=loaded,
         )
         return Path(latency, instances + graph.first, graph.unit_bytes[pairs], loaded)
 
@@ -87,51 +78,28 @@ class DelayModel:
     ) -> FloatArray:
         """What a path takes with its `moved` instances on each of some hosts (where they are now, too)."""
         node = nodes[path.instances]
-        work = (self.inner_work if path.loaded else self.work)[path.instances]
-        delay = self._delays[node[:-1], node[1:]]
-        delay_elsewhere = np.zeros((len(delay), len(hosts)))
+        delays_elsewhere = np.zeros((len(node) - 1, len(hosts)))
         for link in np.flatnonzero(moved[:-1] != moved[1:]).tolist():
             ends = (hosts, node[link + 1]) if moved[link] else (node[link], hosts)
-            delay_elsewhere[link] = self._delays[ends]
+            delays_elsewhere[link] = self._delays[ends]
         here = int(node[np.argmax(moved)])
-        return np.asarray(
-            latencies_elsewhere(
-                hosts,
-                here,
-                size,
-                moved,
-                node,
-                work,
-                path.unit_bytes,
-                delay,
-                delay_elsewhere,
-                self._speed,
-                self._card,
-                queue,
-                path.loaded,
-            )
-        )
+        return self._hosted(path, moved, node).elsewhere(hosts, here, size, delays_elsewhere, queue)
 
     def costs(
         self, path: Path, span: tuple[int, int], moved: BoolArray, nodes: IndexArray, queue: FloatArray
     ) -> float:
         """N + T of the links between two positions on a path, and P of the `moved` instances."""
-        node = nodes[path.instances]
-        work = (self.inner_work if path.loaded else self.work)[path.instances]
-        delay = self._delays[node[:-1], node[1:]]
-        return float(
-            costs_ms(
-                *span,
-                moved,
-                node,
-                work,
-                path.unit_bytes,
-                delay,
-                self._speed,
-                self._card,
-                queue,
-                path.loaded,
-            )
+        return self._hosted(path, moved, nodes[path.instances]).costs_ms(*span, queue)
+
+    def _hosted(self, path: Path, moved: BoolArray, node: IndexArray) -> core.HostedPath:
+        return core.HostedPath(
+            self._hosts,
+            nodes=node,
+            moved=moved,
+            work=(self.inner_work if path.loaded else self.work)[path.instances],
+            unit_bytes=path.unit_bytes,
+            delays=self._delays[node[:-1], node[1:]],
+            loaded=path.loaded,
         )
 
     def usage_change(
@@ -159,4 +127,5 @@ def _graph(problem: Problem, application: int) -> _Graph:
     ]
     sources = np.flatnonzero(np.bincount(receiver, minlength=len(numbers)) == 0)
     sizes = data_unit_bytes(problem)[graph.pair_stream[mine]]
-    return _Graph(first, offsets, sender, receiver, np.array(along, dtype=np.intp), sources, sizes)
+    paths = core.ApplicationPaths(offsets, receiver, np.array(along, dtype=np.intp), sources, sizes)
+    return _Graph(first, len(numbers), sender, receiver, sizes, paths)

@@ -1,4 +1,7 @@
-"""Where everything is before bounds are looked at: a previous plan's hosts, else MOPA's mapping."""
+"""Applications one after the other, each brought within its bound while later ones are not there yet.
+
+They begin on a previous plan's hosts, or else where MOPA maps them.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.policies.latency_space import MopaParameters, Placed, mopa_mapping
+from berth.model.randomness import generator_for
+from berth.policies.latency_bound.candidates import CandidateSearch, Loads
+from berth.policies.latency_bound.delays import DelayModel
+from berth.policies.latency_bound.satisfaction import Bound, Placement, Satisfaction
+from berth.policies.latency_space import MopaParameters, Placed, known_space, mopa_mapping
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.network_facts import facts_of
 from berth.policies.latency_space.units import UnitGraph, unit_graph
+from berth.policies.policy import Task
 from berth.space.network_space import Space
 
 FloatArray = NDArray[np.float64]
@@ -111,3 +119,69 @@ def _previous(setting: Setting, graph: UnitGraph) -> IndexArray:
     together = np.ones(len(graph), dtype=bool)
     np.logical_and.at(together, graph.unit_of, nodes == before[graph.unit_of])
     return np.where(together & (before < len(setting.problem.network.nodes)), before, -1)
+
+
+def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satisfaction, Start]:
+    """Place everything, as far as that goes within its bounds.
+
+    Raises:
+        NoHostError: no node has room for something.
+        NoEndError: MOPA's search did not end.
+        BadInput: a stream's rate is not known.
+    """
+    parameters = task.parameters
+    network, fixed = task.problem.network, parameters.mode == "fixed"
+    space = known_space(network, task.seed)
+    began = start(task.setting, space, parameters.refine, task.seed, at_once)
+    loads = Loads(network.run_queue, parameters.stale)
+    search = CandidateSearch(
+        space,
+        network.speed,
+        loads,
+        parameters.candidates,
+        parameters.k,
+        generator_for(task.seed),
+        parameters.neighbours and fixed,
+    )
+    model, application_of = DelayModel(task.problem), task.setting.graph.application_of
+    state = Placement(began.graph, began.hosts, model, loads, began.places, application_of)
+    satisfaction = Satisfaction(state, search, parameters.restarts if fixed else 0, fixed)
+    _bring_to_hold(task, satisfaction, began, bounds)
+    return satisfaction, began
+
+
+def _bring_to_hold(task: Task, satisfaction: Satisfaction, began: Start, bounds: list[Bound | None]) -> None:
+    """Applications in the order of the file; then again those that held until others came."""
+    application_of = task.setting.graph.application_of
+    state, loads = satisfaction.state, satisfaction.state.loads
+
+    def over() -> bool:
+        return task.budget.over
+
+    loads.host(state.nodes[began.running])
+    held: dict[int, Bound] = {}
+    if task.parameters.mode == "fixed":
+        satisfaction.held = held
+    for application, bound in enumerate(bounds):
+        own = application_of == application
+        began.arrive(np.unique(state.graph.unit_of[own]))
+        new = own & ~began.running
+        before = np.where(new, -1, state.nodes)[own]
+        loads.host(state.nodes[new])
+        if bound is not None:
+            loads.begin()
+            if satisfaction.satisfy(application, bound, over):
+                held[application] = bound
+        loads.end(before, state.nodes[own])
+    for _ in range(task.parameters.rounds):
+        loads.begin()
+        slowed = [(number, bound) for number, bound in held.items() if satisfaction.broken(number, bound)]
+        for application, bound in slowed:
+            own = application_of == application
+            before = state.nodes[own]
+            loads.begin()
+            if not satisfaction.satisfy(application, bound, over):
+                del held[application]
+            loads.end(before, state.nodes[own])
+        if not slowed:
+            break

@@ -1,0 +1,208 @@
+"""Placement under a latency bound (paper 002): from MOPA's mapping, as few detours as the bound asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from berth.evaluation import Setting, Situation
+from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.limits import amount, exceeds
+from berth.evaluation.situation import assignment_of
+from berth.model import BadInput, Plan, Problem
+from berth.policies.downloads import choose_downloads
+from berth.policies.latency_bound.candidates import MESSAGES_PER_CONTACT, Strategy
+from berth.policies.latency_bound.deployment import Start, deploy
+from berth.policies.latency_bound.satisfaction import Bound, Satisfaction
+from berth.policies.latency_space import NoEndError, NoHostError, known_space
+from berth.policies.latency_space.adaptation import record
+from berth.policies.policy import About, Answer, Task
+
+IndexArray = NDArray[np.intp]
+
+GOAL = Goal({"network_usage": 1.0})
+MOST_NAMED = 3
+"""As many applications that miss their bound are told of in a reason."""
+
+
+@dataclass(frozen=True)
+class LatencyBoundParameters:
+    """What users may set."""
+
+    bound_ms: float | None = field(
+        default=None,
+        metadata={"help": "the bound R of every application; none: each one's max_response_time_ms"},
+    )
+    candidates: Strategy = field(
+        default="cknn",
+        metadata={
+            "help": "hosts asked: all in the ellipse, the k nearest, k at random, the k nearest useful"
+        },
+    )
+    k: int = field(default=5, metadata={"help": "size of a candidate set, but for el"})
+    stale: float = field(
+        default=0.0,
+        metadata={"help": "placements of other applications for each host contacted that are not heard of"},
+    )
+    restarts: int = field(
+        default=3,
+        metadata={"help": "how often a bound above 0 gets new candidates once these are used up"},
+    )
+    rounds: int = field(
+        default=3, metadata={"help": "how often applications are looked at again that later ones slowed down"}
+    )
+    refine: bool = field(
+        default=True, metadata={"help": "MOPA's mapping tries near nodes by measured delays first"}
+    )
+    neighbours: bool = field(
+        default=True,
+        metadata={"help": "hosts of an operator's neighbours on the path are candidates without a contact"},
+    )
+    mode: Literal["fixed", "paper"] = field(
+        default="fixed", metadata={"help": "paper: candidates are judged once, when their list is made"}
+    )
+
+    def __post_init__(self) -> None:
+        if self.bound_ms is not None and not (self.bound_ms >= 0 and isfinite(self.bound_ms)):
+            raise ValueError(f"bound_ms: {self.bound_ms} is not 0 or above")
+        if self.k < 1:
+            raise ValueError(f"k: {self.k} is below 1")
+        if not (self.stale >= 0 and isfinite(self.stale)):
+            raise ValueError(f"stale: {self.stale} is not 0 or above")
+        for name in ("restarts", "rounds"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}: {getattr(self, name)} is below 0")
+
+
+class LatencyBound:
+    """The least network usage first, then moves off the longest path until the bound holds."""
+
+    about = About(
+        name="latency-bound",
+        paper="002: Rizou et al., Fulfilling End-to-End Latency Constraints (2011)",
+        optimises="network usage under a bound on loaded_response_time",
+        holds="candidates, hosts, 'where' and 'together' rules, capacities, processors; a bound or says so",
+    )
+    parameters = LatencyBoundParameters
+
+    def solve(self, task: Task) -> Answer:
+        """Start from a mapping, place application after application, move what is too slow."""
+        bounds = bounds_of(task.problem, task.parameters.bound_ms)
+        try:
+            satisfaction, began = deploy(task, bounds, at_once=False)
+        except NoHostError:
+            # One after the other some find no room any more: all together might.
+            try:
+                satisfaction, began = deploy(task, bounds, at_once=True)
+            except (NoHostError, NoEndError) as error:
+                return Answer("unknown", goal=GOAL, reason=str(error))
+        except NoEndError as error:
+            return Answer("unknown", goal=GOAL, reason=str(error))
+        return answer(task, satisfaction, began, bounds)
+
+
+def bounds_of(problem: Problem, bound_ms: float | None) -> list[Bound | None]:
+    """The bound of each application: the parameter, else its own requirement; None: it has none.
+
+    Raises:
+        BadInput: nobody has a bound, or latencies can't be known.
+    """
+    asked = [application.max_response_time_ms for application in problem.applications]
+    if bound_ms is None and all(latest is None for latest in asked):
+        raise BadInput(
+            [
+                "--policy latency-bound: no bound to keep; give an application max_response_time_ms, "
+                "or set one for all: --set bound_ms=120"
+            ]
+        )
+    sizes = goal_mistakes(replace(problem, objective={"loaded_response_time": 1.0}))
+    mistakes = [line.replace("objective.loaded_response_time", "--policy latency-bound", 1) for line in sizes]
+    if mistakes:
+        raise BadInput(mistakes)
+    if bound_ms is not None:
+        return [Bound(bound_ms, latest) for latest in asked]
+    return [None if latest is None else Bound(latest, latest) for latest in asked]
+
+
+def judged_latencies(setting: Setting, nodes: IndexArray) -> list[float] | None:
+    """What the judge finds for every application, by 002's model; None: a link is missing."""
+    graph = setting.graph
+    finish = Situation(setting, Plan(assignment_of(setting.problem, nodes))).loaded_finish_ms
+    if finish is None:
+        return None
+    latest = np.zeros(len(setting.problem.applications))
+    np.maximum.at(latest, graph.application_of, finish)
+    latencies: list[float] = latest.tolist()
+    return latencies
+
+
+def missed(problem: Problem, bounds: list[Bound | None], latencies: list[float]) -> list[str]:
+    """A line for each application that is slower than its bound."""
+    return [
+        f"application {application.name}: L = {amount(latency)} ms, bound {amount(bound.loaded_ms)} ms"
+        for application, bound, latency in zip(problem.applications, bounds, latencies, strict=True)
+        if bound is not None and exceeds(latency, bound.loaded_ms)
+    ]
+
+
+def in_short(lines: list[str]) -> str:
+    """The first few of some lines."""
+    more = len(lines) - MOST_NAMED
+    return "; ".join(lines[:MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+
+
+def answer(task: Task, satisfaction: Satisfaction, began: Start, bounds: list[Bound | None]) -> Answer:
+    """What the judge finds of it: the bounds kept, or by how much they are missed."""
+    nodes, first = satisfaction.state.nodes, began.first[began.graph.unit_of]
+    latencies = judged_latencies(task.setting, nodes)
+    unmoved = bool((nodes == first).all())
+    first_latencies = latencies if unmoved else judged_latencies(task.setting, first)
+    trace = _trace(task, satisfaction, began, bounds, latencies, first_latencies)
+    downloads = choose_downloads(task.setting, nodes)
+    if latencies is None:
+        reason = "latencies are not known: streams go between nodes that have no link"
+        return Answer("unknown", nodes, GOAL, reason=reason, trace=trace, downloads=downloads)
+    lines = missed(task.problem, bounds, latencies)
+    if lines:
+        why = task.budget.reason if task.budget.over else "latency_minimum"
+        reason = f"{why}: {in_short(lines)}"
+        return Answer("unknown", nodes, GOAL, reason=reason, trace=trace, downloads=downloads)
+    return Answer("feasible", nodes, GOAL, trace=trace, downloads=downloads)
+
+
+def _trace(
+    task: Task,
+    satisfaction: Satisfaction,
+    began: Start,
+    bounds: list[Bound | None],
+    latencies: list[float] | None,
+    first_latencies: list[float] | None,
+) -> dict[str, Any]:
+    counters, state = satisfaction.counters, satisfaction.state
+    asked = MESSAGES_PER_CONTACT * counters.contacts
+    names = [application.name for application in task.problem.applications]
+    trace: dict[str, Any] = {
+        "messages": began.messages + asked,
+        "candidate_messages": asked,
+        "candidate_sets": counters.candidate_sets,
+        "messages_per_candidate_set": asked / counters.candidate_sets if counters.candidate_sets else 0.0,
+        "candidates_kept": counters.kept,
+        "ellipse_sizes": counters.ellipses,
+        "moves": counters.moves,
+        "restarts": counters.restarts,
+        "bound_ms": {name: bound.loaded_ms for name, bound in zip(names, bounds, strict=True) if bound},
+    }
+    space = known_space(task.problem.network, task.seed)
+    trace |= record(task.setting, state.graph, space, state.places, state.hosts.node)
+    if first_latencies is not None:
+        trace["start_latency_ms"] = dict(zip(names, first_latencies, strict=True))
+    if latencies is not None:
+        trace["latency_ms"] = dict(zip(names, latencies, strict=True))
+    if task.setting.previous is not None:
+        everything = np.arange(len(task.setting.graph))
+        trace["migrations"] = int(task.setting.moved(everything, state.nodes).sum())
+    return trace

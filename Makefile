@@ -60,8 +60,8 @@ $(BUILT): $(READY) $(MODULES) CMakeLists.txt $(wildcard src/berth/core/*.hpp src
 	@touch $@
 
 # a C++ compiler and Python's headers for the core: root on Debian installs them, anybody else is told what to type
-compiler: $(READY)
-	@headers=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
+compiler:
+	@headers=$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))'); \
 	if command -v g++ >/dev/null && [ -e "$$headers/Python.h" ]; then exit 0; fi; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "there is no C++ compiler, or no headers of Python: installing g++ and python3-dev"; \
@@ -112,9 +112,8 @@ $(BIN)/python -m pytest --collect-only -q -m "$(1)" >/dev/null 2>&1; \
 if [ $$? -ne 5 ]; then echo "$(BIN)/python -m pytest -m \"$(1)\""; $(BIN)/python -m pytest -m "$(1)"; fi
 endef
 
-test: setup  ## all tests: the fast ones, those that compile loops, those that need Spark, those that need a browser
-	$(BIN)/python -m pytest -n auto -m "not compiled and not spark and not browser and not long"
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "compiled and not spark and not browser and not long"
+test: setup  ## all tests: the fast ones, those that need Spark, those that need a browser
+	$(BIN)/python -m pytest -n auto -m "not spark and not browser and not long"
 	@$(call pytest_marked,spark and not long)
 	@$(MAKE) --no-print-directory chromium
 	@$(call pytest_marked,browser and not spark and not long)

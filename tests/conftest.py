@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -20,36 +19,16 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
-
-COMPILED = {
-    "many": r"policies/(many|forest)|test_many|test_forest|experiments/many",
-    "two-stage": r"mips|two_stage|heron|ffd|best_fit|packing|filling_cluster|the_cluster_that_fills",
-    "bounded": r"latency_bound|test_candidates",
-    "auto": r"test_auto",
-    "simulate": r"/simulate/|experiments/odp",
-    "exact": r"exact/",
-    "space": r"/space/|mopa|sbon|coordinates|latency_space|large_network",
-}
-"""Which tests compile the same loops, by their names."""
-
 # The same examples in every run: what passes here passes there. HYPOTHESIS_PROFILE=default draws new ones.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever uses the session is a Spark test, said or not: the fast run never starts one.
-
-    Tests of one set of compiled loops run in one process: two would compile the same at the same time. The
-    fast run leaves them out, too: compiling takes longer than the tests themselves.
-    """
+    """Whoever uses the session is a Spark test, said or not: the fast run never starts one."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-        group = next((name for name, pattern in COMPILED.items() if re.search(pattern, item.nodeid)), None)
-        if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
-            item.add_marker("compiled")
 
 
 @pytest.fixture(scope="session")

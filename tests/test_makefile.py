@@ -44,6 +44,36 @@ def make_quietly(
     )
 
 
+@pytest.mark.parametrize("missing", ["g++", "Python.h"])
+def test_root_installs_a_compiler(programs: Path, missing: str) -> None:
+    """A C++ compiler and the headers of Python: both are needed, and come together."""
+    headers = programs / "include"
+    headers.mkdir()
+    if missing != "Python.h":
+        (headers / "Python.h").touch()
+    if missing != "g++":
+        stand_in(programs, "g++", "exit 0")
+    stand_in(programs, "python3", f"echo {headers}")
+    stand_in(programs, "id", "echo 0")
+    stand_in(programs, "apt-get", 'echo "apt-get $*"')
+    done = make_quietly(programs, "compiler")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1:] == ["apt-get update", "apt-get install -y g++ python3-dev"]
+    stand_in(programs, "id", "echo 1000")
+    told = make_quietly(programs, "compiler")
+    assert told.returncode != 0
+    assert "sudo apt-get update && sudo apt-get install -y g++ python3-dev" in told.stderr
+
+
+def test_a_compiler_is_there(programs: Path) -> None:
+    """Nothing is done, and nothing said."""
+    (programs / "Python.h").touch()
+    stand_in(programs, "g++", "exit 0")
+    stand_in(programs, "python3", f"echo {programs}")
+    done = make_quietly(programs, "compiler")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_java_is_there(programs: Path) -> None:
     """Nothing is done, and nothing said."""
     stand_in(programs, "java", f"echo '{NEW}' >&2")

@@ -18,7 +18,7 @@ from tests.oracle.problems import Dice, problems, sharing_problems, solvable_pro
 Entry = dict[str, Any]
 
 solve = partial(berth.solve, time_limit=None)
-"""Without a limit: compiling alone can take a minute where the machine has other things to do."""
+"""Without a limit: the machine may have other things to do."""
 BASELINES = [
     ("ffd", {}),
     ("ffd", {"variant": "heron"}),

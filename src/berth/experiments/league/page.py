@@ -40,7 +40,7 @@ READING = """## How to read the tables
 - **within 1 %**: problems where it is that near, of those that it is made for.
 - **breaks**: its plan breaks constraints, and is not counted. **no plan**: it found none in its time, or got
   stuck.
-- **seconds**: median of processor time, compilation of its loops left out.
+- **seconds**: median of processor time.
 - The best first: most problems within 1 %, then most plans, then the lowest ratio.
 """
 QUICK_ENOUGH = 1.25

@@ -119,7 +119,7 @@ def goal_of(name: str, seed: int, data: Path | None) -> Goal | None:
 
 @lru_cache(maxsize=256)
 def _warm(name: str, policy: str, seed: int, data: Path | None) -> None:
-    """Let a policy compile its loops, which is not its time."""
+    """Let a policy load what it needs, which is not its time."""
     try:
         berth.solve(problem_of(name, seed, data), policy, budget=ProcessorBudget(0.1), seed=seed)
     except Exception:

@@ -19,6 +19,9 @@ struct BrokenPrice {
     }
 };
 
+// Steps between two looks at the temperature and at the longest path.
+constexpr std::int64_t EPOCH = 64;
+
 // One cycle of annealing: from hot to cold over its whole length.
 struct Cycle {
     double hot = 1.0;
@@ -29,8 +32,10 @@ struct Cycle {
     std::int64_t step = 0;     // how far it is
 
     bool over() const { return step >= length; }
-    double temperature(std::int64_t at) const {
-        const double share = static_cast<double>(at) / static_cast<double>(length);
+    bool at_epoch() const { return step % EPOCH == 0; }
+    // Of the epoch that a step belongs to, however often the cycle was interrupted.
+    double temperature() const {
+        const double share = static_cast<double>(step - step % EPOCH) / static_cast<double>(length);
         return hot * std::pow(cold / hot, share);
     }
 };

@@ -151,10 +151,6 @@ struct Links {
     }
     bool may_lack() const { return !dense || !linked.empty(); }
 
-    // The delay in ms; NaN: there is no link (matrices have 0 there).
-    double delay_between(Index here, Index there) const {
-        return dense ? delay_ms[cell(here, there)] : scattered_delay(here, there);
-    }
     // The delay of a path's hop; a missing link counts elsewhere.
     double hop(Index here, Index there) const {
         if (dense) {

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "row_update.hpp"
-
 namespace berth::engine {
 
 namespace {
@@ -470,6 +468,17 @@ void Plan::follow_table(Index block, Index from) {
         for (std::size_t node = 0; node < nodes; ++node) {
             costs[node] += stream.rate * added[node];
         }
+    }
+}
+
+// Elementwise, so that wider registers give the same sums on every machine.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("avx2", "default")))
+#endif
+void add_difference(double* __restrict costs, const double* __restrict added, const double* __restrict taken,
+                    double rate, std::size_t nodes) {
+    for (std::size_t node = 0; node < nodes; ++node) {
+        costs[node] += rate * (added[node] - taken[node]);
     }
 }
 

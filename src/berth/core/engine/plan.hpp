@@ -53,6 +53,9 @@ inline double beyond(double amount, double limit, double unit) {
     return excess > DUST * unit ? excess / unit + AT_ALL : 0.0;
 }
 
+// costs += rate * (added - taken), by node: a table's row follows a neighbour that has moved.
+void add_difference(double* costs, const double* added, const double* taken, double rate, std::size_t nodes);
+
 class Plan {
   public:
     explicit Plan(const Case& problem);

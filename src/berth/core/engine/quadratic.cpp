@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "row_update.hpp"
-
 namespace berth::engine {
 
 namespace {
@@ -16,7 +14,6 @@ constexpr double FEWEST_STREAMS = 2.5;
 constexpr Index SHIFTS = 40, SWAPS = 75, PUSHES = 85, TWO_FOR_ONE = 92;
 // Temperatures above which a step is surely not made.
 constexpr double UNLIKELY = 20.0;
-constexpr std::int64_t EPOCH = 64;
 
 }  // namespace
 
@@ -58,10 +55,10 @@ QuadraticWalk::QuadraticWalk(const Plan& plan, std::span<const Index> best, doub
 }
 
 void QuadraticWalk::anneal(Cycle& cycle, std::int64_t last, BrokenPrice& price, Random& random) {
-    double temperature = cycle.temperature(cycle.step - cycle.step % EPOCH);
+    double temperature = cycle.temperature();
     for (; cycle.step < last; ++cycle.step) {
-        if (cycle.step % EPOCH == 0) {
-            temperature = cycle.temperature(cycle.step);
+        if (cycle.at_epoch()) {
+            temperature = cycle.temperature();
         }
         if (cycle.step % cycle.period == 0) {
             price.adapt(broken_ > WHOLE);

@@ -13,8 +13,6 @@ constexpr std::size_t LONGEST_CHAIN = 3;
 constexpr Index RESIDENTS = 12;
 // Steps after which sums are computed anew: they drift.
 constexpr std::int64_t AFRESH = std::int64_t{1} << 20;
-// Steps between two looks at the temperature and the longest path.
-constexpr std::int64_t EPOCH = 64;
 // For a first plan: candidates that are drawn for each block (all, where there are no more), neighbours in the graph
 // that are looked at, and candidates that are looked at, over all blocks, where none that was drawn has room.
 constexpr Index DRAWN = 32, NEIGHBOURS = 10;
@@ -280,15 +278,15 @@ std::int64_t Search::run(std::int64_t steps) {
 }
 
 void Search::anneal(std::int64_t last) {
-    double temperature = cycle_.temperature(cycle_.step - cycle_.step % EPOCH);
+    double temperature = cycle_.temperature();
     for (; cycle_.step < last; ++cycle_.step) {
         const std::int64_t step = cycle_.step;
         if (cycle_.until_whole && plan.whole()) {
             cycle_.length = step;
             return;
         }
-        if (step % EPOCH == 0) {
-            temperature = cycle_.temperature(step);
+        if (cycle_.at_epoch()) {
+            temperature = cycle_.temperature();
             if (case_.counts_response_time) {
                 plan.list_critical_blocks(critical_);
             }

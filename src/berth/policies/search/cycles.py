@@ -154,7 +154,7 @@ class LocalSearch:
     def _repair(self, hot: float) -> None:
         """Costs don't count: whatever breaks less is better, until nothing is broken."""
         self._search.go_to_best()
-        self._begin(hot, 0.02, self._length() << min(self.cycles, 8), until_whole=True)
+        self._cycle(hot, 0.02, self._length() << min(self.cycles, 8), until_whole=True)
 
     def _quench(self) -> None:
         """Straight down from the first plan: soon better, and it shows how fast the steps are."""
@@ -163,7 +163,7 @@ class LocalSearch:
             length = QUENCH * self._free
             if self._limit is not None:
                 length = min(length, 1 + (self._limit - self.steps) // 10)
-            self._begin(COLD * mean, COLD * mean, length, mean)
+            self._cycle(COLD * mean, COLD * mean, length, mean)
 
     def _typical_change(self) -> float:
         return self._search.typical_change(SAMPLE) or 1.0
@@ -174,7 +174,7 @@ class LocalSearch:
         mean, length = self._typical_change(), self._length()
         # With few steps for each block, what is hot for long never cools down.
         heat *= min(1.0, length / (SHORTEST * self._free))
-        self._begin(max(heat * HOT, self._cold) * mean, self._cold * mean, length, mean)
+        self._cycle(max(heat * HOT, self._cold) * mean, self._cold * mean, length, mean)
 
     def _length(self) -> int:
         """The length of the next cycle, so that several fit into what is left."""
@@ -187,7 +187,7 @@ class LocalSearch:
         enough = min(SHORTEST * count + 5_000, 0.9 * left)
         return int(min(max(SHARE * left, enough, 1), self._longest * count + 20_000))
 
-    def _begin(
+    def _cycle(
         self, hot: float, cold: float, length: int, mean: float = 0.0, until_whole: bool = False
     ) -> None:
         """One cycle, cut short when time is over; `mean` is what a move changes on average."""

@@ -174,3 +174,6 @@ class PathSearch:
     @property
     def plan(self) -> IndexArray:
         """The places of the best plan; none where nothing was faster."""
+
+def cheapest_assignment(cost: FloatArray) -> IndexArray | None:
+    """The column of each row, each column at most once; None where infinite costs leave no way."""

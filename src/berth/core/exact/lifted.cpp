@@ -46,6 +46,7 @@ class Extraction {
             for (Index place = 0; place < tables_.places(); ++place)
                 if (tables_.allowed[block][place]) lowest = std::min(lowest, rows[block][place]);
             if (lowest >= beyond_) return beyond_;
+            if (lowest == 0.0) continue;
             value += lowest;
             for (Index place = 0; place < tables_.places(); ++place) rows[block][place] -= lowest;
         }
@@ -135,6 +136,7 @@ class DualAscent {
           least_(tables.blocks(), tables.places(), -INFINITE),
           rows_(tables.blocks(), tables.places()),
           room_(tables.limits(), tables.places()),
+          least_room_(tables.limits()),
           extraction_(tables, beyond) {}
 
     void add_pair(Index edge, double lowest) {
@@ -197,6 +199,7 @@ class DualAscent {
         for (Index limit = 0; limit < tables_.limits(); ++limit) {
             std::copy(tables_.limit[limit], tables_.limit[limit] + tables_.places(), room_[limit]);
             room_[limit][tables_.group[limit][place]] -= tables_.demand[limit][block];
+            least_room_[limit] = *std::min_element(room_[limit], room_[limit] + tables_.places());
         }
         const auto own = problem(block, place);
         for (Index other = 0; other < tables_.blocks(); ++other) {
@@ -206,10 +209,12 @@ class DualAscent {
                 rows_[other][spot] = own[other][spot] + mirrored;
                 mirrored = 0.0;
             }
-            for (Index limit = 0; limit < tables_.limits(); ++limit)
+            for (Index limit = 0; limit < tables_.limits(); ++limit) {
+                if (tables_.demand[limit][other] <= least_room_[limit] + 1e-12) continue;
                 for (Index spot = 0; spot < tables_.places(); ++spot)
                     if (tables_.demand[limit][other] > room_[limit][tables_.group[limit][spot]] + 1e-12)
                         rows_[other][spot] = beyond_;
+            }
         }
         const double gain = extraction_.run({rows_[0], tables_.blocks(), tables_.places()}, block, room_);
         if (gain >= beyond_) {
@@ -223,6 +228,7 @@ class DualAscent {
 
     // What is dearer here counts wherever somebody else decides for the block.
     void share_out(Index block, Index place) {
+        if (leader_[block][place] == 0.0) return;
         const double share = leader_[block][place] / static_cast<double>(tables_.blocks() - 1);
         leader_[block][place] = 0.0;
         const auto own = problem(block, place);
@@ -237,6 +243,7 @@ class DualAscent {
     Cube<double> others_;  // [block and place][other block][its place]
     Grid<double> least_;   // [block][place]: a bound for the plans with the block there
     Grid<double> rows_, room_;
+    std::vector<double> least_room_;  // [limit]: of all places
     Extraction extraction_;
 };
 

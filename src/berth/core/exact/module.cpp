@@ -9,5 +9,6 @@ NB_MODULE(exact, module) {
     berth::exact::bind_forest(module);
     berth::exact::bind_lifted(module);
     berth::exact::bind_tabu(module);
+    berth::exact::bind_assignment(module);
     berth::exact::bind_paths(module);
 }

@@ -17,6 +17,7 @@ void bind_tables(nb::module_& module);
 void bind_forest(nb::module_& module);
 void bind_lifted(nb::module_& module);
 void bind_tabu(nb::module_& module);
+void bind_assignment(nb::module_& module);
 void bind_paths(nb::module_& module);
 
 // The least bound on a depth-first search's stack of what was not looked at yet; minus infinity before its start.

@@ -23,14 +23,17 @@ constexpr Index MOST_FILLINGS = 1'000;
 void Knapsack::list_items(const std::vector<Flag>& allowed, const std::vector<double>& room,
                           const std::vector<double>& value) {
     whole_ = 0.0;
-    for (const double there : room)
-        if (there > 0.0) whole_ += 1.0 + ROUGH;
+    scale_.assign(room.size(), 0.0);
+    for (std::size_t k = 0; k < room.size(); ++k)
+        if (room[k] > 0.0) {
+            scale_[k] = 1.0 / room[k];
+            whole_ += 1.0 + ROUGH;
+        }
     items_.clear();
     for (Index number = 0; number < demand_.columns(); ++number) {
         if (!allowed[number] || value[number] <= 0.0) continue;
         double share = 0.0;
-        for (Index k = 0; k < demand_.rows(); ++k)
-            share += demand_[k][number] * (room[k] > 0.0 ? 1.0 / room[k] : 0.0);
+        for (Index k = 0; k < demand_.rows(); ++k) share += demand_[k][number] * scale_[k];
         const Item item{number, share, value[number] / std::max(share, 1e-300)};
         auto spot = items_.end();
         while (spot != items_.begin() && (spot - 1)->density < item.density) --spot;

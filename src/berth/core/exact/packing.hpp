@@ -36,6 +36,7 @@ class Knapsack {
     std::vector<Flag> taken_;     // by position in `items_`
     std::vector<Flag> chosen_;    // by operator
     std::vector<double> free_;    // [resource]
+    std::vector<double> scale_;   // [resource]: 1 / room
     double whole_ = 0.0;          // all shares of room together
 };
 

@@ -13,6 +13,7 @@ TabuSearch::TabuSearch(const Tables& tables, std::vector<Index> start, double be
       added_(tables.cost),
       taken_(tables.limits(), tables.places()),
       waits_(tables.blocks(), tables.places()),
+      leaving_(tables.limits()),
       best_(best),
       largest_(largest),
       penalty_(penalty) {
@@ -38,17 +39,28 @@ double TabuSearch::excess() const {
     return total;
 }
 
+// By how much what is too much gets less where a block leaves its place: at most so much by any of its moves.
+double TabuSearch::eased_by_leaving(Index block) {
+    double eased = 0.0;
+    for (Index limit = 0; limit < tables_.limits(); ++limit) {
+        const Index left = tables_.group[limit][place_of_[block]];
+        const double over = taken_[limit][left] - tables_.limit[limit][left];
+        leaving_[limit] = std::max(0.0, over) - std::max(0.0, over - tables_.demand[limit][block]);
+        eased += leaving_[limit];
+    }
+    return eased;
+}
+
 // By how much a move makes what is too much less.
 double TabuSearch::eased_by(Index block, Index place) const {
     double eased = 0.0;
     for (Index limit = 0; limit < tables_.limits(); ++limit) {
-        const Index leaves = tables_.group[limit][place_of_[block]], enters = tables_.group[limit][place];
+        const Index* group = tables_.group[limit];
         const double size = tables_.demand[limit][block];
-        if (leaves == enters || size <= 0.0) continue;
-        const double over_left = taken_[limit][leaves] - tables_.limit[limit][leaves];
-        eased += std::max(0.0, over_left) - std::max(0.0, over_left - size);
-        const double over_entered = taken_[limit][enters] - tables_.limit[limit][enters];
-        eased += std::max(0.0, over_entered) - std::max(0.0, over_entered + size);
+        if (group[place_of_[block]] == group[place] || size <= 0.0) continue;
+        const double over = taken_[limit][group[place]] - tables_.limit[limit][group[place]];
+        eased += leaving_[limit];
+        eased += std::max(0.0, over) - std::max(0.0, over + size);
     }
     return eased;
 }
@@ -72,18 +84,21 @@ void TabuSearch::judge(double excess) {
     }
 }
 
-TabuSearch::Move TabuSearch::best_move(Index turn, double excess) const {
+TabuSearch::Move TabuSearch::best_move(Index turn, double excess) {
     Move chosen;
     double lowest = INFINITE;
     for (Index block = 0; block < tables_.blocks(); ++block) {
         const Index here = place_of_[block];
         const bool* allowed = tables_.allowed[block];
+        const double at_most_eased = eased_by_leaving(block);
         for (Index place = 0; place < tables_.places(); ++place) {
             if (place == here || !allowed[place]) continue;
             const double change = added_[block][place] - added_[block][here];
+            const bool waits = waits_[block][place] > turn;
+            if (change - penalty_ * at_most_eased >= lowest || (waits && total_ + change >= best_)) continue;
             const double eased = eased_by(block, place);
-            const bool wished = excess - eased <= 1e-15 && total_ + change < best_;
-            if (waits_[block][place] > turn && !wished) continue;
+            // a move that must wait counts only if it leads to the best plan so far
+            if (waits && excess - eased > 1e-15) continue;
             const double value = change - penalty_ * eased;
             if (value < lowest) {
                 lowest = value;

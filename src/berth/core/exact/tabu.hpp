@@ -25,9 +25,10 @@ class TabuSearch {
         return std::max(0.0, taken_[limit][place] - tables_.limit[limit][place]);
     }
     double excess() const;
+    double eased_by_leaving(Index block);
     double eased_by(Index block, Index place) const;
     void judge(double excess);
-    Move best_move(Index turn, double excess) const;
+    Move best_move(Index turn, double excess);
     void apply(Move move, Index waits_until);
 
     const Tables& tables_;
@@ -36,6 +37,7 @@ class TabuSearch {
     Grid<double> added_;  // [block][place]: what the block would add there
     Grid<double> taken_;  // [limit][place]
     Grid<Index> waits_;   // [block][place]: the turn from which on it may go back there
+    std::vector<double> leaving_;  // [limit]: what gets less where the block that is looked at leaves
     double total_ = 0.0, best_, largest_, penalty_;
     Index feasible_for_ = 0, crowded_for_ = 0;
 };

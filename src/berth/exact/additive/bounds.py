@@ -83,18 +83,11 @@ def assignment_bound(rest: Rest, prices: Prices) -> Bound | None:
     place_of = np.repeat(np.arange(places), rooms)
     if len(place_of) * blocks > MOST_ROOMS:
         return None
-    from scipy.optimize import linear_sum_assignment  # takes a moment to load
-
     cost = np.where(rest.allowed, rest.cost, np.inf)
-    if len(place_of) < blocks:
+    rooms_of = core.cheapest_assignment(cost[:, place_of]) if len(place_of) >= blocks else None
+    if rooms_of is None:
         return Bound.no_plan(rest, prices)
-    try:
-        rows, columns = linear_sum_assignment(cost[:, place_of])
-    except ValueError:
-        # It has no other way to say that some block finds no room.
-        return Bound.no_plan(rest, prices)
-    plan = np.zeros(blocks, dtype=np.intp)
-    plan[rows] = place_of[columns]
+    plan = place_of[rooms_of]
     value = float(cost[np.arange(blocks), plan].sum())
     return Bound(value, np.full(cost.shape, value), plan, prices)
 

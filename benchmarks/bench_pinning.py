@@ -31,14 +31,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from berth.files import problem_from
 from berth.files.plan_file import plan_from
 from berth.model import Plan, Problem
-from berth.runtime.access import access_to
-from berth.runtime.application import Application, Operator
-from berth.runtime.cluster import Cluster, temporary_cluster
-from berth.runtime.describe import described
+from berth.runtime.application import Application, Operator, described
+from berth.runtime.cluster.access import access_to
+from berth.runtime.cluster.nodes import Cluster
+from berth.runtime.cluster.starting import temporary_cluster
+from berth.runtime.executors import ExecutorSize
 from berth.runtime.measures import BatchMeasures
 from berth.runtime.placement import Branch
-from berth.runtime.profiles import ExecutorSize
-from berth.runtime.run import Run, RunOptions
+from berth.runtime.running import Run, RunOptions
 from berth.runtime.shapes import call
 from berth.runtime.weave import Weaver, call_sink
 from berth.spark import spark_session

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from berth.files.document import held
-from berth.runtime.nodes import resource_name
+from berth.runtime.cluster.nodes import resource_name
 from tests.cli.test_commands import Done, berth
 
 APPLICATION = """

@@ -16,9 +16,9 @@ from berth.cli import run_view
 from berth.cli.run_view import RunView, homes, latency, print_report, rate
 from berth.runtime.application import Application
 from berth.runtime.measures import BatchMeasures, InstanceMeasures, StreamMeasures, measured
-from berth.runtime.migration import Migration
 from berth.runtime.placement import Placement
-from berth.runtime.run_report import RunTally
+from berth.runtime.running import Migration
+from berth.runtime.tally import RunTally
 from tests.runtime.words import CHAIN, START, batch, chain, chain_reports
 
 TIMES = {1: 40.0, 2: 7.0, 3: 8.0, 4: 100.0, 5: 50.0, 6: 30.0, 7: 20.0, 8: 10.0}
@@ -256,7 +256,7 @@ def test_numbers() -> None:
 def test_needs_no_spark() -> None:
     """The view is there before pyspark is."""
     code = (
-        "import sys, berth.cli.run_view, berth.runtime.run_report; "
+        "import sys, berth.cli.run_view, berth.runtime.tally; "
         "import berth.runtime.feeds, berth.runtime.probing; "
         "sys.exit('pyspark' in sys.modules)"
     )

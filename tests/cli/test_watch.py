@@ -6,12 +6,8 @@ import io
 import json
 import os
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import duckdb
@@ -20,14 +16,9 @@ import typer
 
 from berth.cli import output, watch, watch_view
 from berth.files import load, load_plan
-from berth.files.run_folder import decide, open_proposal
-from berth.model import BadInput, Plan, Problem
-from berth.runtime.control.decision import Decision
+from berth.model import BadInput
 from berth.runtime.control.history import Event, read_history
-from berth.runtime.control.loop import Proposal
-from berth.runtime.control.loop import watch as watch_run
-from berth.runtime.control.worth import Worth
-from tests.runtime.control.situations import FakeRun, Inline
+from tests.runtime.control.pretending import PLAN, PROBLEM, pretending, started_at
 
 APPLICATION = """
 from berth.runtime.application import Application
@@ -43,69 +34,6 @@ def work(source): ...
 @app.sink(pinned="oslo")
 def sink(work, batch_id): ...
 """
-PROBLEM = """
-format: berth/v1
-name: chain
-network:
-  nodes: [{name: rome}, {name: paris}, {name: oslo}]
-  links:
-    - {from: rome, to: paris, delay_ms: 10}
-    - {from: paris, to: oslo, delay_ms: 10}
-    - {from: rome, to: oslo, delay_ms: RTT}
-applications:
-  - name: app
-    operators:
-      - {name: source, pinned: rome, work_ms: 1}
-      - {name: work, work_ms: 1}
-      - {name: sink, pinned: oslo, work_ms: 1}
-    streams: [{from: source, to: work}, {from: work, to: sink}]
-"""
-PLAN = {"app/source": "rome", "app/work": "paris", "app/sink": "oslo"}
-
-
-class Pretended(FakeRun):
-    """A run for the time of a `with` block."""
-
-    error: Exception | None = None
-
-    def __enter__(self) -> Pretended:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def stop(self) -> None:
-        return
-
-
-class Measuring:
-    """Finds that rome and oslo are near each other."""
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
-        self._folder = folder
-        self.asked: list[dict[str, Any]] = []
-
-    def __enter__(self) -> Measuring:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def warm_up(self) -> None:
-        return
-
-    def await_ready(self) -> None:
-        return
-
-    def measure(self, telemetry: Path, problem: Path, seconds: float) -> Path:
-        document = json.loads(problem.read_text())
-        assert "objective" not in document
-        document["network"]["links"][2]["delay_ms"] = 2
-        for stream in document["applications"][0]["streams"]:
-            stream["bytes_per_s"] = 500.0
-        (self._folder / "measured.json").write_text(json.dumps(document))
-        return self._folder / "measured.json"
 
 
 @pytest.fixture
@@ -126,26 +54,6 @@ def command(*arguments: str) -> tuple[int, str, str]:
     with redirect_stdout(printed), redirect_stderr(complained):
         code = app(["app.py", "--problem", "problem.yaml", *arguments], standalone_mode=False) or 0
     return code, printed.getvalue(), complained.getvalue()
-
-
-@contextmanager
-def pretending(run: Pretended) -> Iterator[None]:
-    """No cluster, no Spark; time passes as the run says."""
-
-    def at_its_pace(*arguments: Any, **options: Any) -> str:
-        return watch_run(*arguments, **options, clock=run.clock, executor=Inline())
-
-    with (
-        patch.object(watch, "cluster_access", lambda *_: nullcontext()),
-        patch.object(watch, "_run_for", lambda *_: run),
-        patch("berth.runtime.control.measuring.Measurer", Measuring),
-        patch("berth.runtime.control.loop.watch", at_its_pace),
-    ):
-        yield
-
-
-def started_at(node: str, script: dict[float, Callable[[FakeRun], str | None]] | None = None) -> Pretended:
-    return Pretended(Plan({**PLAN, "app/work": node}), script)
 
 
 def test_a_whole_watch(files: Path) -> None:
@@ -292,42 +200,27 @@ def test_no_plan_to_begin_with(files: Path) -> None:
     assert complained.startswith("no plan to begin with: ")
 
 
-def proposal() -> Proposal:
-    worth = Worth({}, (), None)
-    plan = Plan(PLAN)
-    problem = Problem.__new__(Problem)
-    return Proposal(problem, plan, plan, Decision("migrate", "because [/]", worth))
-
-
-def test_a_question_is_withdrawn_when_the_run_ends(tmp_path: Path) -> None:
+def test_a_question_is_withdrawn_when_the_run_ends(files: Path) -> None:
     """Nobody waits for an answer that can't matter any more."""
     read, write = os.pipe()
-    run = started_at("paris", {1.0: lambda run: "finished"})
-    with os.fdopen(read) as typed, patch.object(sys, "stdin", typed), redirect_stdout(io.StringIO()):
-        assert not watch_view.ask_about(proposal(), run, nullcontext, tmp_path)
+    run = started_at("paris", {100.0: lambda run: "finished"})
+    with pretending(run), os.fdopen(read) as typed, patch.object(sys, "stdin", typed):
+        code, _, complained = command("--plan", "plan.json", "--for", "200", "--approve")
     os.close(write)
-    assert list(tmp_path.iterdir()) == []
+    assert (code, run.applied) == (0, [])
+    assert "the run has something else to say" in complained
 
 
-@pytest.mark.parametrize("answer", [True, False])
-def test_the_answer_may_come_from_the_page(tmp_path: Path, answer: bool) -> None:
-    """Through the folder of the run, whoever else could type something."""
-    run = started_at("paris")
-    told: list[bool] = []
-
-    def looking() -> None:
-        while (waiting := open_proposal(tmp_path)) is None:
-            time.sleep(0.01)
-        told.append(decide(tmp_path, "another", True, "ann"))
-        told.append(decide(tmp_path, waiting["id"], answer, "ann"))
-
-    page = threading.Thread(target=looking)
-    page.start()
-    with redirect_stdout(io.StringIO()):
-        assert watch_view.ask_about(proposal(), run, nullcontext, tmp_path, here=False) is answer
-    page.join()
-    assert told == [False, True]
-    assert list(tmp_path.iterdir()) == []
+def test_only_the_page_is_asked(files: Path) -> None:
+    """What is typed here answers nothing."""
+    read, write = os.pipe()
+    os.write(write, b"y\n")
+    run = started_at("paris", {100.0: lambda run: "finished"})
+    with pretending(run), os.fdopen(read) as typed, patch.object(sys, "stdin", typed):
+        code, _, complained = command("--plan", "plan.json", "--for", "200", "--approve-on-page")
+    os.close(write)
+    assert (code, run.applied) == (0, [])
+    assert "move? (asked on the page)" in complained
 
 
 def test_names_are_no_markup() -> None:

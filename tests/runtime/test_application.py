@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from berth.model import BadInput
-from berth.runtime.application import Application
-from berth.runtime.describe import described, problem_document
+from berth.runtime.application import Application, describe, described
 
 
 def words() -> Application:
@@ -112,7 +111,7 @@ def test_fields_are_checked_as_in_a_problem_file() -> None:
     def other(both: Any) -> None: ...
 
     with pytest.raises(BadInput, match=r"applications\[0\].operators\[5\].demand.cpu"):
-        problem_document([app])
+        describe([app])
 
 
 @pytest.mark.parametrize(

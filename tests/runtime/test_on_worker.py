@@ -12,10 +12,10 @@ import pyspark
 import pytest
 
 from berth.runtime import on_worker
-from berth.runtime.on_worker import Post
-from berth.runtime.user_errors import message_in
+from berth.runtime.failures import message_in
+from berth.runtime.on_worker import CountingPoint
 
-POST = Post("tag", "in", "parse", (1, 3), "rome", "node_rome")
+POINT = CountingPoint("tag", "in", "parse", (1, 3), "rome", "node_rome")
 
 
 class Task:
@@ -52,7 +52,7 @@ def batch(*values: Any) -> pa.RecordBatch:
 def test_rows_pass_and_are_counted() -> None:
     """The report has rows, bytes, the instance of the partition and where it ran."""
     told: list[dict[str, Any]] = []
-    passed = list(on_worker.passing(POST, told.append)(iter([batch(1, 2), batch(3)])))
+    passed = list(on_worker.passing(POINT, told.append)(iter([batch(1, 2), batch(3)])))
     assert [each.to_pydict()["value"] for each in passed] == [[1, 2], [3]]
     (report,) = told
     assert report["rows_in"] == 3
@@ -78,7 +78,7 @@ def test_the_wrong_node_is_an_error_before_any_row(
         yield batch(1)
 
     with pytest.raises(RuntimeError) as caught:
-        list(on_worker.passing(POST, lambda report: None)(rows()))
+        list(on_worker.passing(POINT, lambda report: None)(rows()))
     assert message_in(str(caught.value)) == (
         "operator tag runs elsewhere than planned: on paris, not on rome"
     )
@@ -94,7 +94,7 @@ def test_functions_report_what_they_give() -> None:
             yield each
             yield each
 
-    list(on_worker.arrow_operator(POST, told.append, twice)(iter([batch(1, 2)])))
+    list(on_worker.over_batches(POINT, told.append, twice)(iter([batch(1, 2)])))
     assert (told[0]["rows_in"], told[0]["rows_out"]) == (2, 4)
 
 
@@ -114,9 +114,8 @@ def test_the_failing_row_is_found(kind: str, place: int) -> None:
     frames: list[Any] = [batch(1), batch(*values)]
     if kind == "pandas":
         frames = [each.to_pandas() for each in frames]
-    wrap = on_worker.arrow_operator if kind == "arrow" else on_worker.pandas_operator
     with pytest.raises(RuntimeError) as caught:
-        list(wrap(POST, lambda report: None, fails_on_seven)(iter(frames)))
+        list(on_worker.over_batches(POINT, lambda report: None, fails_on_seven)(iter(frames)))
     assert message_in(str(caught.value)) == "operator tag failed on row {'value': 7}: ValueError: seven"
 
 
@@ -128,7 +127,7 @@ def test_a_function_that_raises_without_a_row() -> None:
         yield
 
     with pytest.raises(RuntimeError, match="operator tag failed on no row: it raised before the first one"):
-        list(on_worker.arrow_operator(POST, lambda report: None, never)(iter([batch(1)])))
+        list(on_worker.over_batches(POINT, lambda report: None, never)(iter([batch(1)])))
 
 
 def test_values_of_a_failing_row_function_are_named() -> None:
@@ -145,8 +144,8 @@ def test_shares_are_split_by_the_last_column() -> None:
         {"value": ["a", "b", "c", "d"], "berth_instance": pa.array([0, 1, 2, 1], pa.int32())}
     )
     told: list[dict[str, Any]] = []
-    post = replace(POST, role="split", keep=(1, 2))
-    (kept,) = on_worker.passing(post, told.append)(iter([rows]))
+    point = replace(POINT, role="split", keep=(1, 2))
+    (kept,) = on_worker.passing(point, told.append)(iter([rows]))
     assert kept.to_pydict() == {"value": ["b", "c", "d"]}
     assert told[0]["rows_in"] == 3
 
@@ -160,9 +159,9 @@ def test_columns_get_their_own_names_back() -> None:
             seen.append(each.schema.names if isinstance(each, pa.RecordBatch) else list(each.columns))
             yield each
 
-    post = replace(POST, names=("a.b",))
-    list(on_worker.arrow_operator(post, lambda report: None, look)(iter([batch(1)])))
-    list(on_worker.pandas_operator(post, lambda report: None, look)(iter([batch(1).to_pandas()])))
+    point = replace(POINT, names=("a.b",))
+    list(on_worker.over_batches(point, lambda report: None, look)(iter([batch(1)])))
+    list(on_worker.over_batches(point, lambda report: None, look)(iter([batch(1).to_pandas()])))
     assert seen == [["a.b"], ["a.b"]]
 
 
@@ -171,10 +170,10 @@ def test_emulated_delays_are_waited_for_once(monkeypatch: pytest.MonkeyPatch) ->
     slept: list[float] = []
     monkeypatch.setattr(on_worker.time, "sleep", slept.append)
     told: list[dict[str, Any]] = []
-    post = replace(POST, wait_ms=22.0)
-    list(on_worker.passing(post, told.append)(iter([batch().cast(pa.schema([("value", pa.int64())]))])))
+    point = replace(POINT, wait_ms=22.0)
+    list(on_worker.passing(point, told.append)(iter([batch().cast(pa.schema([("value", pa.int64())]))])))
     assert slept == []
-    list(on_worker.passing(post, told.append)(iter([batch(1), batch(2)])))
+    list(on_worker.passing(point, told.append)(iter([batch(1), batch(2)])))
     assert slept == [0.022]
     assert [report["waited_ms"] for report in told] == [0.0, 22.0]
 
@@ -188,7 +187,7 @@ def test_pandas_columns_weigh_what_arrow_makes_of_them() -> None:
 def test_reports_are_handed_over_on_the_driver_and_added_up_on_workers() -> None:
     """So that the driver keeps none."""
     arrived: list[Any] = []
-    driver = on_worker.Posting(arrived.extend)
+    driver = on_worker.ReportAccumulator(arrived.extend)
     assert driver.addInPlace([], [{"a": 1}]) == []
     assert arrived == [{"a": 1}]
     kind, arguments = driver.__reduce__()

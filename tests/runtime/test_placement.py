@@ -9,9 +9,8 @@ import pytest
 from berth.files import problem_from
 from berth.files.plan_file import plan_from
 from berth.model import BadInput, Plan, Problem
-from berth.runtime.application import Application
-from berth.runtime.describe import described
-from berth.runtime.nodes import resource_name, room_of
+from berth.runtime.application import Application, described
+from berth.runtime.cluster.nodes import resource_name, room_of
 from berth.runtime.placement import Branch, Placement, placement_of
 
 NODES = ("rome", "paris", "tokyo")

@@ -17,8 +17,10 @@ import psutil
 import pytest
 
 from berth.files import problem_from
-from berth.runtime.cluster import Cluster, revive, start_cluster, stop_cluster
-from berth.runtime.describe import described
+from berth.runtime.application import described
+from berth.runtime.cluster.access import revive, stop_cluster
+from berth.runtime.cluster.nodes import Cluster
+from berth.runtime.cluster.starting import start_cluster
 from berth.runtime.loading import load_application
 
 pytestmark = pytest.mark.spark

@@ -16,9 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import BadInput
 from berth.runtime.application import Application
-from berth.runtime.nodes import Room
+from berth.runtime.cluster.nodes import Room
+from berth.runtime.executors import ExecutorSize, profiles_for, settings_for_pinning
 from berth.runtime.placement import Placement
-from berth.runtime.profiles import ExecutorSize, profiles_for, settings_for_pinning
 from berth.runtime.weave import Weaver
 
 NODES = ("rome", "paris", "tokyo")

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from berth.runtime.application import Application
-from berth.runtime.batches import Batch
+from berth.runtime.measures import Batch, Report
 from berth.runtime.placement import Placement
-from berth.runtime.reports import Report
 
 START = 1_750_000_000_000.0
 

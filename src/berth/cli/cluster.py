@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from berth.cli.options import AsJson, ProblemFile
+from berth.cli.options import AsJson, ProblemFile, leaving_on_signals
 from berth.cli.output import out as console
 from berth.cli.output import plain_table, print_json
 from berth.cli.progress import waiting
@@ -21,8 +17,8 @@ from berth.model import BadInput
 from berth.model.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from berth.runtime.cluster import Cluster
-    from berth.runtime.cluster.page import MasterPage
+    from berth.runtime.cluster.master_page import MasterPage
+    from berth.runtime.cluster.nodes import Cluster
 
 START_EPILOG = """Examples:
 
@@ -56,9 +52,9 @@ def start(
     as_json: AsJson = False,
 ) -> None:
     """Start a master and a worker for every node that hosts operators."""
-    from berth.runtime.cluster import start_cluster
+    from berth.runtime.cluster.starting import start_cluster
 
-    with _leaving_on_signals(), waiting("starting a cluster") as steps:
+    with leaving_on_signals(), waiting("starting a cluster") as steps:
         started = start_cluster(load(problem), name, port, steps)
     if as_json:
         print_json(_described(started))
@@ -74,7 +70,7 @@ def start(
 @cluster.command()
 def status(name: Name = None, as_json: AsJson = False) -> None:
     """Say of every node whether its worker is up, what it offers and what is in use."""
-    from berth.runtime.cluster.running import endings, page_of, running_clusters
+    from berth.runtime.cluster.access import endings, page_of, running_clusters
 
     running = running_clusters()
     chosen = running if name is None else [_named(name, running)]
@@ -96,14 +92,14 @@ def revive(
     name: Name = None,
 ) -> None:
     """Start the worker of a node again."""
-    from berth.runtime.cluster.running import revive as revive_node
-    from berth.runtime.cluster.running import running_clusters
+    from berth.runtime.cluster.access import revive as revive_node
+    from berth.runtime.cluster.access import running_clusters
 
     running = running_clusters()
     if not running:
         raise BadInput(["no cluster is running"])
     chosen = _only(running) if name is None else _named(name, running)
-    with _leaving_on_signals(), waiting(f"starting the worker of {node}"):
+    with leaving_on_signals(), waiting(f"starting the worker of {node}"):
         revive_node(chosen, node)
     _say(f"node {node} is up")
 
@@ -114,7 +110,7 @@ def stop(
     everything: Annotated[bool, typer.Option("--all", help="Stop every cluster of this machine.")] = False,
 ) -> None:
     """Stop a cluster, and wait until none of its processes is left."""
-    from berth.runtime.cluster.running import forget_endings, running_clusters, stop_cluster
+    from berth.runtime.cluster.access import forget_endings, running_clusters, stop_cluster
 
     if name is not None and everything:
         raise BadInput(["stop: give a NAME or --all, not both"])
@@ -193,25 +189,6 @@ def _print_status(one: Cluster, page: MasterPage) -> None:
 
 def _say(line: str) -> None:
     console.print(escape(line), soft_wrap=True)
-
-
-@contextmanager
-def _leaving_on_signals() -> Iterator[None]:
-    """Leave by the front door when told to end or when the terminal closes: what was started ends with us."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    numbers = [
-        number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL
-    ]
-    for number in numbers:
-        signal.signal(number, leave)
-    try:
-        yield
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def register(app: typer.Typer) -> None:

@@ -209,10 +209,10 @@ def describe(
     as_json: AsJson = False,
 ) -> None:
     """Print what a problem file says of an application that is written in Python."""
-    from berth.runtime.describe import problem_document as described_problem
-    from berth.runtime.loading import load_application
+    from berth.runtime import describe as describe_applications
+    from berth.runtime import load_application
 
-    document = described_problem([load_application(app) for app in apps], network)
+    document = describe_applications([load_application(app) for app in apps], network)
     if out is not None:
         write_text(out, _text(document, as_json or out.suffix == ".json"))
     elif as_json:

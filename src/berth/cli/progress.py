@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from berth.pipeline.many import Tally as ManyTally
     from berth.policies import Progress
     from berth.spark import SparkSession
-    from berth.spark.progress import Tasks
+    from berth.spark.internals import Tasks
 
 QUIET_SECONDS = 2.0
 EVERY_SECONDS = 5.0
@@ -188,7 +188,7 @@ class Steps:
 @contextmanager
 def watching(session: SparkSession, text: str = "working") -> Iterator[Steps]:
     """Show what Spark is doing; `steps.step("reading probes")` says what it is for."""
-    from berth.spark.progress import tasks_now
+    from berth.spark.internals import tasks_now
 
     steps = Steps(text, lambda: tasks_now(session))
     with showing(steps, QUIET_SECONDS, steps.update):

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import signal
-import time
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from berth.cli.exit_codes import FAILED, MISPLACED
-from berth.cli.options import AppFiles, AsJson, Configuration, leaving_on_signals, spark_settings_from
-from berth.cli.output import err, out, print_json
-from berth.cli.progress import waiting
+from berth.cli.options import AppFiles, AsJson, Configuration
+from berth.cli.output import out, print_json
 from berth.cli.running import (
     ClusterUrl,
     EmulateNetwork,
     Every,
     ExecutorMemory,
+    Fresh,
     MasterPage,
-    check_numbers,
-    cluster_access,
-    stopping_on_signals,
+    Once,
+    RunDisplay,
+    Seconds,
+    exit_code_of,
+    run_options_from,
 )
-
-if TYPE_CHECKING:
-    from berth.runtime.run import Run
 
 EPILOG = """Examples:
 
@@ -46,9 +40,6 @@ Every operator runs on its planned node, or the run ends with an error (exit cod
 the same command goes on where it stopped.
 """
 
-GRACE_SECONDS = 60.0
-POLL_SECONDS = 1.0
-
 
 def run(
     apps: AppFiles,
@@ -64,13 +55,9 @@ def run(
             metavar="DIR",
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Take in what is there now, then end.")] = False,
-    seconds: Annotated[
-        float | None, typer.Option("--for", help="End after so many seconds.", metavar="S")
-    ] = None,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew: drop checkpoint and telemetry of earlier runs.")
-    ] = False,
+    once: Once = False,
+    seconds: Seconds = None,
+    fresh: Fresh = False,
     emulate_network: EmulateNetwork = None,
     batch_every: Every = 0.0,
     executor_memory: ExecutorMemory = "512m",
@@ -83,83 +70,35 @@ def run(
 
     Several run as one: results that the plan lets them share (reuse) are computed once.
     """
-    from berth.cli.run_view import RunView, print_report
+    from berth.cli.run_view import print_report
     from berth.files import load, load_plan
-    from berth.files.document import write_text
-    from berth.runtime.failures import Misplaced
-    from berth.runtime.live import Live
-    from berth.runtime.loading import load_application
-    from berth.runtime.placement import placement_of
-    from berth.runtime.profiles import ExecutorSize
-    from berth.runtime.run import Run, RunOptions
-    from berth.runtime.run_report import RunTally
-    from berth.runtime.united import together
+    from berth.runtime import load_application
+    from berth.runtime import run as run_applications
 
-    check_numbers(emulate_network, batch_every, seconds)
-    settings = spark_settings_from(conf)
-    loaded, chosen = load(problem), load_plan(plan)
-    application = together([load_application(app) for app in apps], chosen, loaded)
-    placement = placement_of(application, loaded, chosen)
-    place = folder if folder is not None else Path(f"{application.name}.run")
-    options = RunOptions(
-        emulate=emulate_network,
-        every_s=batch_every,
-        once=once,
-        executor=ExecutorSize(executor_memory),
-        settings=settings,
-        fresh=fresh,
+    options = run_options_from(
+        emulate_network, batch_every, executor_memory, conf, once=once, fresh=fresh, seconds=seconds
     )
-    tally = RunTally(application, placement, time.time() * 1000)
-    with ExitStack() as until_the_end:
-        catch = until_the_end.enter_context(leaving_on_signals())
-        catch(signal.SIGINT)
-        with waiting("starting") as steps:
-            access = until_the_end.enter_context(cluster_access(loaded, master, master_ui, steps))
-            running = until_the_end.enter_context(
-                Run(application, loaded, chosen, access, place, options, Live(tally, place).add, steps)
-            )
-        with stopping_on_signals(running.stop), RunView(tally, application.name).shown():
-            word, failure = _until_over(running, seconds)
-    tally.end(time.time() * 1000)
-    document = tally.document() | {"ended_because": word}
-    write_text(place / "report.json", json.dumps(document, indent=2, allow_nan=False) + "\n")
+    loaded, chosen = load(problem), load_plan(plan)
+    applications = [load_application(app) for app in apps]
+    with RunDisplay() as display:
+        result = run_applications(
+            applications,
+            loaded,
+            chosen,
+            folder=folder,
+            options=options,
+            master_url=master,
+            ui_url=master_ui,
+            observer=display,
+        )
     if as_json:
-        print_json(document)
+        print_json(result.document)
     else:
-        print_report(tally)
-        out.print(f"\ncheckpoint, telemetry and report.json are in {escape(str(place))}", soft_wrap=True)
-    if failure is not None:
-        err.print(escape(str(failure)), soft_wrap=True)
-        raise typer.Exit(MISPLACED if isinstance(failure, Misplaced) else FAILED)
-
-
-def _until_over(running: Run, seconds: float | None) -> tuple[str, Exception | None]:
-    """How it ended, and why if it failed. A node that is lost may come back for a while."""
-    from berth.runtime.failures import RunFailed
-
-    deadline = None if seconds is None else time.monotonic() + seconds
-    lost_at: float | None = None
-    while True:
-        word = running.wait(POLL_SECONDS)
-        if word in ("finished", "stopped"):
-            return word, None
-        if word == "failed":
-            return word, running.error
-        lost = running.dead_nodes().intersection(running.placement.used)
-        if not lost:
-            lost_at = None
-        elif lost_at is None:
-            lost_at = time.monotonic()
-            names = ", ".join(sorted(lost))
-            err.print(f"node {names} is gone: waiting {GRACE_SECONDS:.0f} s for it to come back")
-        elif time.monotonic() - lost_at > GRACE_SECONDS:
-            names = ", ".join(sorted(lost))
-            return "node lost", RunFailed(
-                f"node {names} is gone. Nothing is lost: run again when it is back, or with a plan without "
-                "it; 'berth watch' does that by itself"
-            )
-        if deadline is not None and time.monotonic() >= deadline:
-            return "stopped", None
+        print_report(result.tally)
+        written = "checkpoint, telemetry and report.json"
+        out.print(f"\n{written} are in {escape(str(result.folder))}", soft_wrap=True)
+    if code := exit_code_of(result):
+        raise typer.Exit(code)
 
 
 def register(app: typer.Typer) -> None:

@@ -18,8 +18,8 @@ from berth.amounts import byte_rate, counted, duration, milliseconds, percentage
 from berth.cli.output import err, out, plain_table
 
 if TYPE_CHECKING:
-    from berth.runtime.run_figures import Figures, OperatorFigures, StreamFigures
-    from berth.runtime.run_report import RunTally
+    from berth.runtime.figures import Figures, OperatorFigures, StreamFigures
+    from berth.runtime.tally import RunTally
 
 LINE_SECONDS = 10.0
 QUIET_SECONDS = 10.0

@@ -1,21 +1,27 @@
-"""What `berth run` and `berth watch` share: the cluster they run on, their options, ending when told to."""
+"""What `berth run` and `berth watch` share: their options, and how they show a run and end it."""
 
 from __future__ import annotations
 
-import math
 import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from berth.model import BadInput, Problem
+from berth.cli.exit_codes import FAILED, KEPT, MISPLACED
+from berth.cli.options import leaving_on_signals, spark_settings_from, stopping_on_signals
+from berth.cli.output import err
+from berth.cli.progress import waiting
+from berth.cli.run_view import RunView
+from berth.runtime.observer import RunObserver
 
 if TYPE_CHECKING:
-    from berth.runtime.access import Access
+    from berth.runtime import RunOptions
+    from berth.runtime.runner import RunResult
+    from berth.runtime.running import Run
+    from berth.runtime.tally import RunTally
 
 ClusterUrl = Annotated[
     str | None,
@@ -51,72 +57,88 @@ Every = Annotated[
         metavar="S",
     ),
 ]
+Once = Annotated[bool, typer.Option("--once", help="Take in what is there now, then end.")]
+Seconds = Annotated[float | None, typer.Option("--for", help="End after so many seconds.", metavar="S")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Begin anew: drop checkpoint and telemetry of earlier runs.")
+]
 ExecutorMemory = Annotated[str, typer.Option(help="Memory of the executor on each node.", metavar="SIZE")]
 
 
-@contextmanager
-def cluster_access(
-    problem: Problem, master: str | None, page: str | None, report: Callable[[str], None]
-) -> Iterator[Access]:
-    """The cluster to run on, started for the time of a `with` block where none is there.
+def run_options_from(
+    emulate_network: float | None,
+    batch_every: float,
+    executor_memory: str,
+    configuration: list[str] | None,
+    *,
+    once: bool,
+    fresh: bool,
+    seconds: float | None,
+) -> RunOptions:
+    """How an application runs, as the command line says.
 
     Raises:
-        BadInput: the master is no cluster, or none can be started.
+        BadInput: a line for each number that makes no sense.
     """
-    from berth.runtime.access import access_by_url, access_to
-    from berth.runtime.cluster import cluster_for, temporary_cluster
+    from berth.runtime import RunOptions
+    from berth.runtime.executors import ExecutorSize
 
-    if master is not None:
-        if master.startswith("local"):
-            raise BadInput([f"--master {master}: has no workers to pin operators to; leave it out"])
-        yield access_by_url(master, page)
-        return
-    running = cluster_for(problem)
-    if running is not None:
-        yield access_to(running)
-        return
-    with temporary_cluster(problem, report) as started:
-        yield access_to(started)
+    return RunOptions(
+        emulate=emulate_network,
+        every_s=batch_every,
+        once=once,
+        executor=ExecutorSize(executor_memory),
+        settings=spark_settings_from(configuration),
+        fresh=fresh,
+        seconds=seconds,
+    )
 
 
-@contextmanager
-def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM, SIGHUP) asks to stop, the second leaves at once.
+class RunDisplay(RunObserver):
+    """Shows on standard error how a run starts and goes on, for the time of a `with` block.
 
-    A handler may not talk to Java: it interrupts whoever does.
+    While it runs, the first Ctrl-C (or SIGTERM, SIGHUP) stops it. Any other one leaves at once.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before: dict[int, Any] = {}
 
-    def ask(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, before[number])
-        stop()
+    def __init__(self) -> None:
+        self._view: RunView | None = None
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        before[number] = signal.signal(number, ask)
-    try:
-        yield
-    finally:
-        for caught, handler in before.items():
-            signal.signal(caught, handler)
+    def __enter__(self) -> Self:
+        with ExitStack() as entering:
+            catch = entering.enter_context(leaving_on_signals())
+            catch(signal.SIGINT)
+            self._starting = entering.enter_context(ExitStack())
+            self._steps = self._starting.enter_context(waiting("starting"))
+            self._until_the_end = entering.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._until_the_end.__exit__(kind, error, trace)
+
+    def step(self, text: str) -> None:
+        """What is being done before it runs."""
+        self._steps.step(text)
+
+    def note(self, line: str) -> None:
+        """A line on standard error."""
+        err.print(line, markup=False)
+
+    @contextmanager
+    def running(self, run: Run, tally: RunTally) -> Iterator[None]:
+        """Show the run as long as it goes on."""
+        self._starting.close()
+        self._view = RunView(tally, run.placement.application)
+        with stopping_on_signals(run.stop), self._view.shown():
+            yield
 
 
-def check_numbers(emulate: float | None, batch_every: float, seconds: float | None) -> None:
-    """Refuse times that make no sense.
+def exit_code_of(result: RunResult) -> int:
+    """The exit code of a run, after a line that says why it failed, if it did."""
+    from berth.runtime.failures import Misplaced
 
-    Raises:
-        BadInput: a line for each.
-    """
-    mistakes = [
-        f"{name}: {value} is no number {limit}"
-        for name, value, fine, limit in (
-            ("--emulate-network", emulate, emulate is None or 0 <= emulate < math.inf, "from 0 on"),
-            ("--batch-every", batch_every, 0 <= batch_every < math.inf, "from 0 on"),
-            ("--for", seconds, seconds is None or 0 < seconds < math.inf, "above 0"),
-        )
-        if not fine
-    ]
-    if mistakes:
-        raise BadInput(mistakes)
+    if result.error is None:
+        return KEPT
+    err.print(str(result.error), markup=False, soft_wrap=True)
+    return MISPLACED if isinstance(result.error, Misplaced) else FAILED

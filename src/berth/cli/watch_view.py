@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import select
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
 from berth.cli.output import err, out, plain_table
 from berth.cli.plan_view import print_change
+from berth.cli.running import RunDisplay
 from berth.evaluation.evaluate import change_between
-from berth.files.run_folder import asking
 
 if TYPE_CHECKING:
     from berth.runtime.control.history import Event
     from berth.runtime.control.loop import Proposal
-    from berth.runtime.control.running import Running
 
 QUIET = ("looked",)
 """Events that nobody is told of: they are in the record."""
-POLL_SECONDS = 0.5
 MOST_ROWS = 40
 _STYLES = {
     "migrated": "bold green",
@@ -69,36 +66,33 @@ def _clock(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds):%H:%M:%S}"
 
 
-def ask_about(
-    proposal: Proposal,
-    run: Running,
-    aside: Callable[[], AbstractContextManager[None]],
-    folder: Path,
-    *,
-    here: bool = True,
-) -> bool:
-    """Show what would change, and wait for a yes; a run that ends meanwhile is a no.
+class WatchDisplay(RunDisplay):
+    """A run that is watched: it tells every event, and asks before a move.
 
-    The answer may be typed, or come through the run's folder, from the page of `berth serve`; where nobody is
-    `here`, only from there.
+    Where nobody is here to type an answer, only the page of `berth serve` can give one.
     """
-    from berth.runtime.control.running import RUNNING
 
-    with aside(), asking(folder, proposal.decision.reason, proposal.before, proposal.after) as question:
-        out.print(f"\n[bold]{escape(proposal.decision.reason)}[/]", soft_wrap=True)
-        print_change(change_between(proposal.before, proposal.after))
-        err.print("\nmove? [y/N] " if here else "\nmove? (asked on the page)", end="", markup=False)
-        while True:
-            decided = question.answer()
-            if decided is not None:
-                err.print(f"{'yes' if decided else 'no'}, from the page", markup=False)
-                return decided
-            typed = _typed() if here else None
-            if typed is not None:
-                return typed
-            if run.wait(POLL_SECONDS) != RUNNING:
-                err.print("the run has something else to say", markup=False)
-                return False
+    def __init__(self, *, ask_here: bool = True) -> None:
+        super().__init__()
+        self._ask_here = ask_here
+
+    def event(self, event: Event) -> None:
+        """One line on standard error."""
+        tell(event)
+
+    @contextmanager
+    def asking(self, proposal: Proposal) -> Iterator[None]:
+        """Show what would change, and the question."""
+        with nullcontext() if self._view is None else self._view.aside():
+            out.print(f"\n[bold]{escape(proposal.decision.reason)}[/]", soft_wrap=True)
+            print_change(change_between(proposal.before, proposal.after))
+            question = "\nmove? [y/N] " if self._ask_here else "\nmove? (asked on the page)"
+            err.print(question, end="", markup=False)
+            yield
+
+    def answer(self) -> bool | None:
+        """What somebody has typed."""
+        return _typed() if self._ask_here else None
 
 
 def _typed() -> bool | None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from berth.files import problem_from
+from berth.files.document import read_document
 from berth.model import BadInput
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
+
 
 Kind = Literal["source", "frame", "arrow", "pandas", "sink"]
 OutputMode = Literal["append", "update", "complete"]
@@ -276,3 +282,68 @@ def _check_fields(what: str, fields: Mapping[str, Any], known: Sequence[str]) ->
     unknown = [name for name in fields if name not in known]
     if unknown:
         raise BadInput([f"{what}: unknown option {name!r}; there are {', '.join(known)}" for name in unknown])
+
+
+def write_batch(
+    frame: DataFrame, folder: str | os.PathLike[str], batch_id: int, form: str = "parquet"
+) -> None:
+    """Write the rows of a batch into a folder of its own, in place of what it has from an earlier attempt.
+
+    `spark.read.parquet(folder)` reads all batches; the number of the batch is its column `batch`.
+    """
+    frame.write.format(form).mode("overwrite").save(os.path.join(os.fspath(folder), f"batch={batch_id}"))
+
+
+def describe(applications: Sequence[Application], network: str | Path | None = None) -> dict[str, Any]:
+    """A problem file with these applications; without the network of another one, only that part of it.
+
+    Raises:
+        BadInput: an application says something of itself that no problem file may.
+    """
+    whole: dict[str, Any] = {"format": "berth/v1", "name": "+".join(each.name for each in applications)}
+    if network is not None:
+        taken = read_document(Path(network))
+        problem_from(taken)
+        whole |= {key: taken[key] for key in taken if key not in ("format", "name", "applications")}
+    whole["applications"] = [described(each) for each in applications]
+    if network is not None:
+        problem_from(whole)
+    else:
+        _check_alone(whole)
+    return whole
+
+
+def described(application: Application) -> dict[str, Any]:
+    """The application's entry in a problem file: its operators and the streams between them."""
+    return {
+        "name": application.name,
+        **application.fields,
+        "operators": [_operator(each) for each in application.in_order()],
+        "streams": [{"from": sender, "to": receiver} for sender, receiver in application.streams],
+    }
+
+
+def _operator(operator: Operator) -> dict[str, Any]:
+    several = {"parallelism": operator.parallelism} if operator.parallelism > 1 else {}
+    return {"name": operator.name, **several, **operator.fields}
+
+
+def _check_alone(document: dict[str, Any]) -> None:
+    """Check the fields of an application as far as that can be done without its nodes and objects."""
+    operators = [each for application in document["applications"] for each in application["operators"]]
+    nodes = dict.fromkeys(name for each in operators for name in _nodes_of(each))
+    objects = dict.fromkeys(read["object"] for each in operators for read in each.get("reads", ()))
+    network = {"nodes": [{"name": name, "holds": list(objects)} for name in nodes or ["anywhere"]]}
+    stand_in = {"network": network, "objects": [{"name": name, "bytes": 0} for name in objects]}
+    try:
+        problem_from(document | stand_in)
+    except BadInput as error:
+        about = [line for line in error.mistakes if line.startswith("applications[")]
+        if about:
+            raise BadInput(about) from None
+
+
+def _nodes_of(operator: dict[str, Any]) -> list[str]:
+    candidates = operator.get("candidates", [])
+    pinned = [operator["pinned"]] if isinstance(operator.get("pinned"), str) else []
+    return [*pinned, *(candidates if isinstance(candidates, list) else [])]

@@ -1,18 +1,105 @@
-"""Getting executors before there is work for them: all nodes at once, and those that have none are named."""
+"""Executors on the nodes: what Spark is asked for, and getting them before there is work for them."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from pyspark import InheritableThread
-from pyspark.resource import ResourceProfile
+from pyspark.resource import (
+    ExecutorResourceRequests,
+    ResourceProfile,
+    ResourceProfileBuilder,
+    TaskResourceRequests,
+)
 from pyspark.sql import SparkSession
 
+from berth.model import BadInput
+from berth.runtime import on_worker
+from berth.runtime.cluster.access import Access
+from berth.runtime.cluster.nodes import EXECUTOR_MB, Room, resource_name
+from berth.spark.internals import nodes_with_executors
+
+_LEAST_MB = 450
 _GROUP = "berth executors"
 _POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class ExecutorSize:
+    """What an executor of a node gets."""
+
+    memory: str = f"{EXECUTOR_MB}m"
+    slots: int | None = None
+    """Tasks at a time; None: as many as the node has room for."""
+
+    def __post_init__(self) -> None:
+        """Refuse what Spark would refuse, before anything is started.
+
+        Raises:
+            BadInput: the memory is no size, or too little.
+        """
+        if self.memory_mb < _LEAST_MB:
+            raise BadInput(
+                [f"executor memory: {self.memory!r} is too little; Spark needs {_LEAST_MB}m at least"]
+            )
+
+    @property
+    def memory_mb(self) -> int:
+        """The memory in megabytes."""
+        units = {"m": 1, "g": 1024, "t": 1024**2}
+        text = self.memory.strip().lower().removesuffix("b")
+        if not text[:-1].isdigit() or text[-1] not in units:
+            raise BadInput([f"executor memory: {self.memory!r} is no size; write 512m or 2g"])
+        return int(text[:-1]) * units[text[-1]]
+
+
+def profiles_for(rooms: Mapping[str, Room], size: ExecutorSize) -> dict[str, ResourceProfile]:
+    """A profile for each node: its executor takes the node's room, each task one unit of its resource."""
+    return {node: _profile(node, size.slots or room.slots, size.memory) for node, room in rooms.items()}
+
+
+def _profile(node: str, slots: int, memory: str) -> ResourceProfile:
+    resource = resource_name(node)
+    executor = ExecutorResourceRequests().cores(slots).memory(memory).resource(resource, slots)
+    task = TaskResourceRequests().cpus(1).resource(resource, 1)
+    return ResourceProfileBuilder().require(executor).require(task).build
+
+
+def settings_for_pinning(coordinator: str, size: ExecutorSize) -> dict[str, str]:
+    """The settings of a session whose stages are pinned.
+
+    Jobs that belong to no operator (a sink that sorts, a source that looks at files) run on the coordinator
+    node, in an executor of their own.
+    """
+    resource = resource_name(coordinator)
+    return {
+        "spark.dynamicAllocation.enabled": "true",
+        "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+        "spark.dynamicAllocation.minExecutors": "0",
+        "spark.dynamicAllocation.initialExecutors": "0",
+        # of each profile: a second one on a node would take the room of the driver's own jobs
+        "spark.dynamicAllocation.maxExecutors": "1",
+        # a quiet stream keeps its executors: starting them again takes longer than most pauses last
+        "spark.dynamicAllocation.executorIdleTimeout": "600s",
+        "spark.executor.cores": "1",
+        "spark.executor.memory": size.memory,
+        f"spark.executor.resource.{resource}.amount": "1",
+        f"spark.task.resource.{resource}.amount": "1",
+        # the stages that are planned are the stages that run
+        "spark.sql.adaptive.enabled": "false",
+        # an instance is one task
+        "spark.sql.shuffle.partitions": "1",
+        # rows in one partition meet without a shuffle, however many Spark takes them to be
+        "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
+        "spark.python.worker.reuse": "true",
+        # of lost executors Spark should hear at once
+        "spark.network.timeout": "60s",
+        "spark.executor.heartbeatInterval": "5s",
+        "spark.locality.wait": "0s",
+    }
 
 
 def start_executors(
@@ -42,7 +129,7 @@ def _asking(
 ) -> threading.Thread:
     def ask() -> None:
         session.sparkContext.setJobGroup(_GROUP, f"an executor on {node}", True)
-        one = session.range(0, 1, 1, 1).mapInArrow(_same, "id long", profile=profile)
+        one = session.range(0, 1, 1, 1).mapInArrow(on_worker.unchanged, "id long", profile=profile)
         try:
             one.write.format("noop").mode("overwrite").save()
         except Exception:
@@ -55,5 +142,48 @@ def _asking(
     return thread
 
 
-def _same(batches: Iterator[Any]) -> Iterator[Any]:
-    yield from batches
+class LostNodes:
+    """The nodes that can't run anything: their worker is gone or, where no master tells, their executor."""
+
+    def __init__(self, access: Access, nodes: frozenset[str], lost_after_s: float) -> None:
+        """Look after some nodes.
+
+        Args:
+            access: the cluster.
+            nodes: those that an application may use.
+            lost_after_s: where no master tells, the time without an executor after which a node is lost.
+        """
+        self._access = access
+        self._nodes = nodes
+        self._lost_after_s = lost_after_s
+        self._without_executor_since: dict[str, float] = {}
+        self.now: frozenset[str] = frozenset()
+        """As of the last look."""
+
+    def look(self, session: SparkSession | None, used: Collection[str]) -> frozenset[str]:
+        """The nodes that are lost now.
+
+        Args:
+            session: where the application works; None while it doesn't.
+            used: the nodes that should have an executor.
+        """
+        try:
+            workers = self._access.workers()
+        except BadInput:
+            # a master that doesn't answer for a moment; executors tell the rest
+            workers = None
+        if workers is not None:
+            self.now = self._nodes - set(workers)
+        elif session is not None:
+            self.now = self._without_executor(session, used)
+        return self.now
+
+    def _without_executor(self, session: SparkSession, used: Collection[str]) -> frozenset[str]:
+        here = nodes_with_executors(session, {resource_name(node): node for node in self._nodes})
+        now, since = time.monotonic(), self._without_executor_since
+        for node in used:
+            if node in here:
+                since.pop(node, None)
+            else:
+                since.setdefault(node, now)
+        return frozenset(node for node, began in since.items() if now - began > self._lost_after_s)

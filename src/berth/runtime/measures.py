@@ -1,18 +1,107 @@
-"""What a batch measured: rows, bytes and busy times of instances and streams, from the words of its tasks."""
+"""What a batch measured: rows, bytes and busy times of instances and streams, as its tasks report."""
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from berth.runtime.application import Application, Operator
 from berth.runtime.placement import Placement, instance_name
 
 if TYPE_CHECKING:
-    from berth.runtime.batches import Batch
-    from berth.runtime.reports import Report
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Report:
+    """One task's word about one input, or the output, of an operator's instance."""
+
+    operator: str
+    role: str
+    """`in`: rows that came from `sender`; `out`: the operator's own rows; `split`: on their way elsewhere."""
+    sender: str
+    instance: int
+    node: str
+    """Where it really ran."""
+    planned: str
+    host: str
+    batch: str | None
+    stage: int
+    partition: int
+    rows_in: int
+    bytes_in: int
+    rows_out: int | None
+    """Where a function over batches gives rows; None: the same rows went on."""
+    bytes_out: int | None
+    waited_ms: float
+    began_ms: float
+    ended_ms: float
+
+
+class Reports:
+    """All reports that have arrived and that nobody has taken yet."""
+
+    def __init__(self, session: SparkSession) -> None:
+        # a run is measured and reported where Spark need not be
+        from berth.runtime import on_worker
+
+        self._lock = threading.Lock()
+        self._arrived: list[Report] = []
+        accumulator = session.sparkContext.accumulator([], on_worker.ReportAccumulator(self._arrive))
+        self.send = on_worker.sender_of(accumulator)
+        """For the workers: it sends a report home with the task's result."""
+
+    def take(self) -> list[Report]:
+        """The reports that came in since the last time, the last one of each task that was done again."""
+        with self._lock:
+            arrived, self._arrived = self._arrived, []
+        latest = {_task_of(each): each for each in arrived}
+        return list(latest.values())
+
+    def finished(self, operator: str, role: str) -> set[int]:
+        """The instances of an operator that have reported in a role since reports were taken."""
+        with self._lock:
+            return {each.instance for each in self._arrived if (each.operator, each.role) == (operator, role)}
+
+    def operators_in(self, stage: int) -> list[str]:
+        """The operators with a task of a stage that has reported since reports were taken."""
+        with self._lock:
+            return sorted({each.operator for each in self._arrived if each.stage == stage})
+
+    def heard(self, operator: str, senders: Iterable[str]) -> set[str]:
+        """The senders of whose rows an operator has reported since the last time that reports were taken."""
+        with self._lock:
+            seen = {each.sender for each in self._arrived if each.operator == operator and each.role == "in"}
+        return seen.intersection(senders)
+
+    def _arrive(self, reports: list[dict[str, Any]]) -> None:
+        with self._lock:
+            self._arrived += [Report(**report) for report in reports]
+
+
+def _task_of(report: Report) -> tuple[object, ...]:
+    place = report.operator, report.role, report.sender, report.instance, report.node
+    return *place, report.batch, report.stage, report.partition
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that went through all operators, with the word of every task."""
+
+    number: int
+    began_ms: float
+    """When its first rows were read, epoch milliseconds."""
+    ended_ms: float
+    """When the last sink had written it."""
+    placement: Placement
+    reports: tuple[Report, ...]
+    run_ms: Mapping[int, float]
+    """For every stage the time that its tasks took, all together, waits of an emulated network included."""
+    state_bytes: Mapping[str, float]
+    """The state that operators keep, as far as it is known."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +212,7 @@ class _Amount(NamedTuple):
 
 
 class _Counts:
-    """The rows and bytes at every post: an input or the output of an instance."""
+    """The rows and bytes at every point: an input or the output of an instance."""
 
     def __init__(self, reports: Iterable[Report]) -> None:
         stages: dict[tuple[str, str, str, int, int], _Amount] = defaultdict(_Amount)
@@ -132,22 +221,22 @@ class _Counts:
             stages[each.operator, each.role, each.sender, each.instance, each.stage] = _Amount(
                 before.rows + each.rows_in, before.size + each.bytes_in, before.given + (each.rows_out or 0)
             )
-        self._posts: dict[tuple[str, str, str], dict[int, _Amount]] = defaultdict(dict)
+        self._points: dict[tuple[str, str, str], dict[int, _Amount]] = defaultdict(dict)
         for (operator, role, sender, instance, _), amount in stages.items():
-            # another stage of the same post is the same rows computed again, all of them or a part
-            post = self._posts[operator, role, sender]
-            post[instance] = max(amount, post.get(instance, amount))
+            # another stage of the same point is the same rows computed again, all of them or a part
+            point = self._points[operator, role, sender]
+            point[instance] = max(amount, point.get(instance, amount))
 
     def at(self, operator: str, role: str, sender: str, instance: int) -> _Amount:
-        return self._posts.get((operator, role, sender), {}).get(instance, _Amount())
+        return self._points.get((operator, role, sender), {}).get(instance, _Amount())
 
     def total(self, operator: str, role: str, sender: str) -> _Amount:
-        amounts = self._posts.get((operator, role, sender), {}).values()
+        amounts = self._points.get((operator, role, sender), {}).values()
         return _Amount(*(sum(part) for part in zip(_Amount(), *amounts, strict=True)))
 
     def gives(self, operator: str) -> bool:
         """Whether an operator counts its own rows."""
-        return (operator, "out", operator) in self._posts
+        return (operator, "out", operator) in self._points
 
     def rows_in(self, operator: Operator, instance: int) -> int:
         if operator.kind == "source":
@@ -207,7 +296,7 @@ def _busy_ms(batch: Batch, warming_up: bool) -> dict[tuple[str, int], float]:
 
 
 def _worked_ms(reports: Sequence[Report]) -> float:
-    """How long a task was in its Python worker and did not wait; several posts of one task overlap."""
+    """How long a task was in its Python worker and did not wait; several points of one task overlap."""
     began, ended = min(each.began_ms for each in reports), max(each.ended_ms for each in reports)
     return max(0.0, ended - began - sum(each.waited_ms for each in reports))
 

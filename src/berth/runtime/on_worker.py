@@ -23,7 +23,7 @@ MISPLACED = "runs elsewhere than planned: "
 
 
 @dataclass(frozen=True)
-class Post:
+class CountingPoint:
     """A place where rows are counted: an input or the output of a branch of an operator."""
 
     operator: str
@@ -42,62 +42,54 @@ class Post:
     """The instances whose rows go on, where rows are split; the last column says whose a row is."""
 
 
-def passing(post: Post, tell: Callable[[dict[str, Any]], None]) -> Callable[[Batches], Batches]:
-    """Pass all rows on unchanged: the stage around this runs where the post says."""
+def unchanged(batches: Batches) -> Batches:
+    """Pass all rows on, and do nothing else: for a job that only has to run somewhere."""
+    yield from batches
+
+
+def passing(point: CountingPoint, send: Callable[[dict[str, Any]], None]) -> Callable[[Batches], Batches]:
+    """Pass all rows on unchanged: the stage around this runs where the point says."""
 
     def passed(batches: Batches) -> Batches:
-        return _watched(post, tell, batches, None)
+        return _watched(point, send, batches, None)
 
     return passed
 
 
-def arrow_operator(
-    post: Post, tell: Callable[[dict[str, Any]], None], function: Callable[[Batches], Iterable[Any]]
+def over_batches(
+    point: CountingPoint, send: Callable[[dict[str, Any]], None], function: Callable[[Batches], Iterable[Any]]
 ) -> Callable[[Batches], Batches]:
-    """A user's function over Arrow batches, pinned and measured without a pass of its own."""
+    """A user's function over batches of Arrow or pandas, pinned and measured without a step of its own."""
 
     def worked(batches: Batches) -> Batches:
-        return _watched(post, tell, batches, function)
-
-    return worked
-
-
-def pandas_operator(
-    post: Post,
-    tell: Callable[[dict[str, Any]], None],
-    function: Callable[[Batches], Iterable[Any]],
-) -> Callable[[Batches], Batches]:
-    """The same for a user's function over pandas DataFrames."""
-
-    def worked(frames: Batches) -> Batches:
-        return _watched(post, tell, frames, function)
+        return _watched(point, send, batches, function)
 
     return worked
 
 
 def _watched(
-    post: Post,
-    tell: Callable[[dict[str, Any]], None],
+    point: CountingPoint,
+    send: Callable[[dict[str, Any]], None],
     batches: Batches,
     function: Callable[[Batches], Iterable[Any]] | None,
 ) -> Batches:
     began = time.time()
-    context, node = _here(post)
-    count = _Count(post, batches)
+    context, node = _here(point)
+    count = _Count(point, batches)
     given = 0
     size = 0
-    for batch in count.batches() if function is None else _named_errors(post, function, count):
+    for batch in count.batches() if function is None else _named_errors(point, function, count):
         given += len(batch)
         size += _bytes(batch) if function is not None else 0
         yield batch
-    tell(
+    send(
         {
-            "operator": post.operator,
-            "role": post.role,
-            "sender": post.sender,
-            "instance": post.instances[context.partitionId() % len(post.instances)],
+            "operator": point.operator,
+            "role": point.role,
+            "sender": point.sender,
+            "instance": point.instances[context.partitionId() % len(point.instances)],
             "node": node,
-            "planned": post.node,
+            "planned": point.node,
             "host": socket.gethostname(),
             "batch": context.getLocalProperty("streaming.sql.batchId"),
             "stage": context.stageId(),
@@ -113,7 +105,7 @@ def _watched(
     )
 
 
-def _here(post: Post) -> tuple[Any, str]:
+def _here(point: CountingPoint) -> tuple[Any, str]:
     """The task's context and the node it really runs on; a difference from the plan is an error."""
     from pyspark import TaskContext
 
@@ -122,17 +114,17 @@ def _here(post: Post) -> tuple[Any, str]:
         raise RuntimeError("no task runs here")
     granted = set(context.resources())
     named = os.environ.get(NODE_VARIABLE)
-    if post.resource not in granted or named not in (None, post.node):
+    if point.resource not in granted or named not in (None, point.node):
         where = named or ", ".join(sorted(granted)) or socket.gethostname()
-        raise RuntimeError(f"{MARK}operator {post.operator} {MISPLACED}on {where}, not on {post.node}")
-    return context, named or post.node
+        raise RuntimeError(f"{MARK}operator {point.operator} {MISPLACED}on {where}, not on {point.node}")
+    return context, named or point.node
 
 
 class _Count:
     """The rows that come in, counted; in an emulated network the first of them come late."""
 
-    def __init__(self, post: Post, batches: Batches) -> None:
-        self._post = post
+    def __init__(self, point: CountingPoint, batches: Batches) -> None:
+        self._point = point
         self._batches = batches
         self.rows = 0
         self.size = 0
@@ -141,10 +133,10 @@ class _Count:
 
     def batches(self) -> Batches:
         for batch in self._batches:
-            kept = _named(_share(batch, self._post.keep), self._post.names)
-            if len(kept) and not self.rows and self._post.wait_ms:
-                time.sleep(self._post.wait_ms / 1000)
-                self.waited_ms = self._post.wait_ms
+            kept = _named(_share(batch, self._point.keep), self._point.names)
+            if len(kept) and not self.rows and self._point.wait_ms:
+                time.sleep(self._point.wait_ms / 1000)
+                self.waited_ms = self._point.wait_ms
             self.rows += len(kept)
             self.size += _bytes(kept)
             self.last = kept
@@ -188,14 +180,16 @@ def _column_bytes(column: Any) -> int:
     return 4 * len(column) + sum(sizes)
 
 
-def _named_errors(post: Post, function: Callable[[Batches], Iterable[Any]], count: _Count) -> Batches:
+def _named_errors(
+    point: CountingPoint, function: Callable[[Batches], Iterable[Any]], count: _Count
+) -> Batches:
     """What the function gives; if it raises, the error names the operator and the row."""
     try:
         yield from function(count.batches())
     except Exception as error:
         row = _culprit(function, count.last)
         raise RuntimeError(
-            f"{MARK}operator {post.operator} failed on {row}: {type(error).__name__}: {error}"
+            f"{MARK}operator {point.operator} failed on {row}: {type(error).__name__}: {error}"
         ) from error
 
 
@@ -252,7 +246,7 @@ def naming_rows(operator: str, function: Callable[..., Any]) -> Callable[..., An
     return named
 
 
-class Posting(AccumulatorParam[list[dict[str, Any]]]):
+class ReportAccumulator(AccumulatorParam[list[dict[str, Any]]]):
     """Adds up lists of reports on the workers; on the driver it hands them over instead of keeping them."""
 
     def __init__(self, arrive: Callable[[list[dict[str, Any]]], None] | None) -> None:
@@ -276,10 +270,10 @@ class Posting(AccumulatorParam[list[dict[str, Any]]]):
         return value1
 
 
-def telling(accumulator: Accumulator[list[dict[str, Any]]]) -> Callable[[dict[str, Any]], None]:
+def sender_of(accumulator: Accumulator[list[dict[str, Any]]]) -> Callable[[dict[str, Any]], None]:
     """A function that sends a report home with the task's result."""
 
-    def tell(report: dict[str, Any]) -> None:
+    def send(report: dict[str, Any]) -> None:
         accumulator.add([report])
 
-    return tell
+    return send

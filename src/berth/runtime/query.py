@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
@@ -17,20 +18,62 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from berth.files.document import write_text
 from berth.model import BadInput
-from berth.runtime.application import Operator
-from berth.runtime.batches import Batch
-from berth.runtime.failures import Misplaced, RunFailed, failure_of
-from berth.runtime.placement import Branch
-from berth.runtime.reports import Report, Reports
-from berth.runtime.stages import UnpinnedStages, run_ms_of
-from berth.runtime.user_errors import message_in
+from berth.runtime.application import Application, Operator
+from berth.runtime.failures import Misplaced, RunFailed, failure_of, message_in
+from berth.runtime.measures import Batch, Report, Reports
+from berth.runtime.placement import Branch, Placement
 from berth.runtime.weave import Weaver, call_sink
 from berth.spark.failure import first_cause, line_of
+from berth.spark.internals import UnpinnedStages, run_ms_of
 
+FILE = "run.json"
 STOP_SECONDS = 60.0
 _GROUP = "spark.jobGroup.id"
 _FAILED_STAGE = re.compile(r"Task \d+ in stage (\d+)\.\d+ failed")
+
+
+@dataclass(frozen=True)
+class RunState:
+    """The parts of an application that its checkpoint depends on."""
+
+    application: str
+    parallelism: dict[str, int]
+    streams: list[list[str]]
+    stateful: list[str]
+
+    @classmethod
+    def of(cls, application: Application, placement: Placement, stateful: Sequence[str]) -> Self:
+        """Of a woven application."""
+        return cls(
+            application.name,
+            {name: placement.parallelism(name) for name in application.operators},
+            [list(ends) for ends in application.streams],
+            list(stateful),
+        )
+
+
+def check_state(folder: Path, state: RunState, *, fresh: bool) -> None:
+    """Note what a new checkpoint is for; refuse an old one that is for something else.
+
+    Raises:
+        BadInput: the checkpoint is another application's, or the application has changed too much.
+    """
+    file = folder / FILE
+    if fresh or not file.exists():
+        write_text(file, json.dumps(asdict(state), indent=2) + "\n")
+        return
+    before = json.loads(file.read_text())
+    now = asdict(state)
+    different = [name for name in now if before.get(name) != now[name]]
+    if different:
+        raise BadInput(
+            [
+                f"{folder}: its checkpoint is from a run with other {', '.join(different)}; take another "
+                "folder with --out, or begin anew with --fresh"
+            ]
+        )
 
 
 @dataclass

@@ -20,21 +20,23 @@ from pyspark.sql import functions as F  # noqa: N812
 from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
-from berth.runtime.columns import (
+from berth.runtime.cluster.nodes import resource_name
+from berth.runtime.failures import RunFailed, naming_functions_of
+from berth.runtime.on_worker import CountingPoint
+from berth.runtime.placement import Branch, Placement
+from berth.runtime.shapes import (
+    Shape,
+    call,
     can_be_hashed,
+    check_stages,
+    shape_of,
+    source_shape,
+    with_inner_stages,
     with_plain_names,
     with_watermarks_again,
     without_watermark_steps,
 )
-from berth.runtime.failures import RunFailed
-from berth.runtime.inner_stages import with_inner_stages
-from berth.runtime.nodes import resource_name
-from berth.runtime.on_worker import Post
-from berth.runtime.placement import Branch, Placement
-from berth.runtime.plans import frame_of, logical_plan
-from berth.runtime.sessions import another_session, in_session_of
-from berth.runtime.shapes import Shape, call, check_stages, shape_of, source_shape
-from berth.runtime.user_errors import naming_functions_of
+from berth.spark.internals import another_session, computed_once, frame_of, in_session_of, logical_plan
 
 Delay = Callable[[str, str], float]
 _NUMBER = "berth_instance"
@@ -59,7 +61,7 @@ class Weaver:
     application: Application
     placement: Placement
     profiles: Mapping[str, ResourceProfile]
-    tell: Callable[[dict[str, Any]], None]
+    send: Callable[[dict[str, Any]], None]
     delay_ms: Delay
     shapes: dict[str, Shape] = field(default_factory=dict)
 
@@ -276,7 +278,7 @@ class Weaver:
             if session is not None:
                 read = [(branch, frame_of(session, logical_plan(frame))) for branch, frame in read]
             built = [
-                (branch, self._passed(frame, self._post(operator, "out", operator.name, branch)))
+                (branch, self._passed(frame, self._point(operator, "out", operator.name, branch)))
                 for branch, frame in read
             ]
         else:
@@ -298,7 +300,7 @@ class Weaver:
             for taker in takers
         )
         if fixed:
-            return _fixed(frame.repartition(widest))
+            return computed_once(frame.repartition(widest))
         return without_watermark_steps(frame).repartition(widest)
 
     def _exchanged(self, flow: Flow) -> DataFrame:
@@ -329,7 +331,7 @@ class Weaver:
         """The same, counted: what a sink's function gets."""
         frames = self._gathered(operator, branch, flows)
         return [
-            self._passed(frame, self._post(operator, "in", sender, branch))
+            self._passed(frame, self._point(operator, "in", sender, branch))
             for sender, frame in zip(operator.inputs, frames, strict=True)
         ]
 
@@ -357,8 +359,8 @@ class Weaver:
         plain = with_plain_names(frame)
         numbered = plain.withColumn(_NUMBER, self._number(operator, frame.columns, plain))
         sender = self.application.operators[there.operator]
-        post = self._post(sender, "split", sender.name, there, keep=branch.instances)
-        picking = on_worker.passing(post, self.tell)
+        point = self._point(sender, "split", sender.name, there, keep=branch.instances)
+        picking = on_worker.passing(point, self.send)
         kept = numbered.mapInArrow(picking, plain.schema, profile=self.profiles[there.node])
         return kept.toDF(*frame.columns).repartition(len(branch.instances))
 
@@ -377,43 +379,44 @@ class Weaver:
     def _worked(self, operator: Operator, branch: Branch, frames: Sequence[DataFrame]) -> DataFrame:
         """What an operator makes of the rows that arrived at a branch."""
         profile = self.profiles[branch.node]
-        posts = [self._post(operator, "in", sender, branch) for sender in operator.inputs]
+        points = [self._point(operator, "in", sender, branch) for sender in operator.inputs]
         if operator.kind in ("arrow", "pandas"):
             plain = with_plain_names(frames[0])
-            post = posts[0] if plain is frames[0] else replace(posts[0], names=tuple(frames[0].columns))
+            point = points[0] if plain is frames[0] else replace(points[0], names=tuple(frames[0].columns))
             schema = self.shapes[operator.name].schema
-            wrap = on_worker.arrow_operator if operator.kind == "arrow" else on_worker.pandas_operator
             map_in: Any = plain.mapInArrow if operator.kind == "arrow" else plain.mapInPandas
-            mapped: DataFrame = map_in(wrap(post, self.tell, operator.function), schema, profile=profile)
+            mapped: DataFrame = map_in(
+                on_worker.over_batches(point, self.send, operator.function), schema, profile=profile
+            )
             return mapped
-        passed = [self._passed(frame, post) for frame, post in zip(frames, posts, strict=True)]
-        last = self._post(operator, "out", operator.name, branch)
+        passed = [self._passed(frame, point) for frame, point in zip(frames, points, strict=True)]
+        last = self._point(operator, "out", operator.name, branch)
         with naming_functions_of(operator.name):
             given = call(operator, *passed)
         if not self.shapes[operator.name].shuffles:
             return given
-        between = self._post(operator, "split", operator.name, branch)
+        between = self._point(operator, "split", operator.name, branch)
         return self._passed(with_inner_stages(given, lambda frame: self._passed(frame, between)), last)
 
-    def _passed(self, frame: DataFrame, post: Post) -> DataFrame:
+    def _passed(self, frame: DataFrame, point: CountingPoint) -> DataFrame:
         """The same rows, through a pinned step."""
         plain = with_plain_names(frame)
-        passing = on_worker.passing(post, self.tell)
-        passed = plain.mapInArrow(passing, plain.schema, profile=self.profiles[post.node])
+        passing = on_worker.passing(point, self.send)
+        passed = plain.mapInArrow(passing, plain.schema, profile=self.profiles[point.node])
         return passed if plain is frame else passed.toDF(*frame.columns)
 
-    def _post(
+    def _point(
         self,
         operator: Operator,
         role: str,
         sender: str,
         branch: Branch,
         keep: tuple[int, ...] | None = None,
-    ) -> Post:
+    ) -> CountingPoint:
         wait = 0.0
         if role == "in":
             wait = max(self.delay_ms(node, branch.node) for node in self.placement.nodes[sender])
-        return Post(
+        return CountingPoint(
             operator.name,
             role,
             sender,
@@ -468,13 +471,3 @@ def _packed(frames: Sequence[DataFrame]) -> DataFrame:
 
 def _struct(frame: DataFrame) -> Any:
     return frame.schema
-
-
-def _fixed(frame: DataFrame) -> DataFrame:
-    """The same rows, bound to one computation: whoever takes them reads the shuffle that was written once."""
-    there: Any = frame
-    session: Any = frame.sparkSession
-    java = session._jsparkSession.internalCreateDataFrame(
-        there._jdf.queryExecution().toRdd(), there._jdf.schema(), False
-    )
-    return DataFrame(java, session)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
+from subprocess import Popen, TimeoutExpired
 
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -22,11 +22,14 @@ from pyspark.sql import SparkSession
 
 from berth.model import BadInput
 from berth.processes import complaint_in
+from berth.processes.system import signal_group
 from berth.spark.failure import SparkFailed, first_cause
-from berth.spark.java import check_java
-from berth.spark.jvm import end_jvm, forget_jvm, is_gone, start_jvm
-from berth.spark.master import check_master, local_threads
+from berth.spark.internals import forget_jvm, start_jvm
+from berth.spark.machine import check_java, check_master, local_threads
 from berth.spark.settings import check_environment, configuration_folder, settings_for
+
+END_SECONDS = 15.0
+"""For Java to end by itself."""
 
 
 @contextmanager
@@ -105,9 +108,33 @@ def _end(session: SparkSession | None, gateway: JavaGateway | None, *, at_once: 
         if gateway is not None:
             if session is not None and not at_once and gateway.proc.poll() is None:
                 session.stop()
-            end_jvm(gateway.proc, at_once=at_once)
+            _end_jvm(gateway.proc, at_once=at_once)
     finally:
         forget_jvm(context)
+
+
+def _end_jvm(process: Popen[bytes], *, at_once: bool = False) -> None:
+    """Make sure that the process is gone; at once means that it drops what it is doing."""
+    try:
+        if at_once:
+            signal_group(process.pid, signal.SIGTERM)
+        if process.stdin is not None:
+            # it reads its standard input for no other reason than to learn that we are gone
+            process.stdin.close()
+        process.wait(END_SECONDS)
+    finally:
+        # too slow, or a second Ctrl-C; and workers that it left behind
+        signal_group(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _is_gone(process: Popen[bytes], seconds: float = 2.0) -> bool:
+    """Whether the process has ended, or is just ending: its connections close a moment before."""
+    try:
+        process.wait(seconds)
+    except TimeoutExpired:
+        return False
+    return True
 
 
 @contextmanager
@@ -119,7 +146,7 @@ def _failing_in_one_line(log: Path | None, process: Popen[bytes] | None) -> Iter
         raise
     except Exception as error:
         lost = isinstance(error, (OSError, Py4JError)) and not isinstance(error, Py4JJavaError)
-        if process is not None and lost and is_gone(process):
+        if process is not None and lost and _is_gone(process):
             line = f"its Java process is gone (exit code {process.returncode}): out of memory, or killed"
             raise SparkFailed(line, log) from error
         if isinstance(error, (PySparkException, Py4JError)):

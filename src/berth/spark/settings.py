@@ -10,8 +10,7 @@ from pathlib import Path
 import pyspark
 
 from berth.model import BadInput
-from berth.spark.machine import memory_bytes
-from berth.spark.master import DEFAULT_MASTER, local_threads
+from berth.spark.machine import DEFAULT_MASTER, local_threads, memory_bytes
 
 # Tables would differ without these: only --conf changes them.
 NEEDED = {

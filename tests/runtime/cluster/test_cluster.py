@@ -12,26 +12,24 @@ import psutil
 import pytest
 
 from berth.model import BadInput
-from berth.runtime.cluster import (
-    Cluster,
-    Worker,
+from berth.runtime.cluster.access import (
     cluster_for,
+    endings,
     revive,
     running_clusters,
-    start_cluster,
     stop_cluster,
-    temporary_cluster,
     workers_of,
 )
-from berth.runtime.cluster.running import endings
-from berth.runtime.cluster.state import State, read_state
+from berth.runtime.cluster.folder import ClusterState, read_state
+from berth.runtime.cluster.nodes import Cluster, Worker
+from berth.runtime.cluster.starting import start_cluster, temporary_cluster
 from tests.runtime.cluster.small import commands_of, processes_of, small_problem, wait_until
 
 pytestmark = pytest.mark.spark
 
 HOLDER = """
 import sys, time
-from berth.runtime.cluster import temporary_cluster
+from berth.runtime.cluster.starting import temporary_cluster
 from tests.runtime.cluster.small import small_problem
 with temporary_cluster(small_problem()) as cluster:
     print(cluster.name, flush=True)
@@ -60,7 +58,7 @@ def cluster(home: Path) -> Cluster:
     return start_cluster(small_problem(), "shared")
 
 
-def state_of(cluster: Cluster) -> State:
+def state_of(cluster: Cluster) -> ClusterState:
     state = read_state(cluster.folder)
     assert state is not None
     return state
@@ -174,23 +172,23 @@ def test_an_application_dies_with_what_it_runs_on(home: Path, tmp_path: Path) ->
     assert "its keeper was killed by signal 9" in [ending.reason for ending in endings()]
 
 
-def kill_guard(state: State) -> None:
+def kill_guard(state: ClusterState) -> None:
     os.kill(state.keeper.pid, signal.SIGKILL)
 
 
-def kill_guard_and_keeper(state: State) -> None:
+def kill_guard_and_keeper(state: ClusterState) -> None:
     (keeper,) = psutil.Process(state.keeper.pid).children()
     os.kill(state.keeper.pid, signal.SIGKILL)
     keeper.kill()
 
 
-def kill_master(state: State) -> None:
+def kill_master(state: ClusterState) -> None:
     assert state.master is not None
     os.kill(state.master.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("kill", [kill_guard, kill_guard_and_keeper, kill_master])
-def test_whoever_is_killed_nobody_is_left(kill: Callable[[State], None], home: Path) -> None:
+def test_whoever_is_killed_nobody_is_left(kill: Callable[[ClusterState], None], home: Path) -> None:
     """No orphan, and no cluster in the list; the name is free again."""
     with temporary_cluster(small_problem(nodes=[{"name": "rome"}], links=[])) as cluster:
         kill(state_of(cluster))

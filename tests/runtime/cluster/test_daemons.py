@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from berth.runtime.cluster.archive import archive_for
-from berth.runtime.cluster.daemons import Daemons, Spark
-from berth.runtime.cluster.values import ClusterNode
+from berth.runtime.cluster.daemons import Daemons, Spark, archive_for
+from berth.runtime.cluster.nodes import ClusterNode
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from berth.model import Application, Link, Network, Node, Operator, Plan, Problem, Stream
-from berth.runtime.migration import Migration
 from berth.runtime.placement import Placement
+from berth.runtime.running import Migration
 
 NODES = ("rome", "paris", "oslo")
 EVEN = {("rome", "paris"): 10.0, ("paris", "oslo"): 10.0, ("rome", "oslo"): 20.0}

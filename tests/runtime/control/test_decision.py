@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from berth.model import Plan, Problem
 from berth.runtime.control.decision import Decision, Look, Memory, decide
+from berth.runtime.control.offers import Yardstick
+from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import Replan
-from berth.runtime.control.terms import Terms
-from berth.runtime.control.worth import Yardstick
 
 from .situations import NODES, at, chain, hub, work_on
 
 Slowness = Mapping[str, float]
-TERMS = Terms(every_s=30.0, move_price=0.02)
+TERMS = WatchOptions(every_s=30.0, move_price=0.02)
 
 
 def best_of(slowness: Slowness, dead: frozenset[str] = frozenset()) -> Replan:
@@ -34,13 +34,13 @@ def look_at(
     now: float = 0.0,
     memory: Memory | None = None,
     dead: frozenset[str] = frozenset(),
-    terms: Terms = TERMS,
+    options: WatchOptions = TERMS,
     replan: Replan | None = None,
     fresh: bool = True,
 ) -> tuple[Decision, Memory]:
     problem = hub(slowness)
     look = Look(now, problem, at(node), dead, replan or best_of(slowness, dead), fresh)
-    return decide(memory or Memory(), look, Yardstick.of(problem), terms)
+    return decide(memory or Memory(), look, Yardstick.of(problem), options)
 
 
 def target(decision: Decision) -> str:
@@ -102,19 +102,19 @@ def test_what_was_not_measured_anew_confirms_nothing() -> None:
 
 def test_one_confirmation_moves_at_once() -> None:
     """Hysteresis can be switched off."""
-    decision, _ = look_at({"rome": 10.0, "paris": 5.0}, "rome", terms=replace(TERMS, confirmations=1))
+    decision, _ = look_at({"rome": 10.0, "paris": 5.0}, "rome", options=replace(TERMS, confirmations=1))
     assert decision.kind == "migrate"
 
 
 def test_nothing_moves_during_the_cool_down() -> None:
     """It waits, goes on counting looks, and moves when the time is over."""
     memory = Memory(moved_at=0.0)
-    terms = replace(TERMS, cool_down_s=100.0)
+    options = replace(TERMS, cool_down_s=100.0)
     slow = {"rome": 10.0, "paris": 5.0}
-    _, memory = look_at(slow, "rome", now=30.0, memory=memory, terms=terms)
-    waits, memory = look_at(slow, "rome", now=60.0, memory=memory, terms=terms)
+    _, memory = look_at(slow, "rome", now=30.0, memory=memory, options=options)
+    waits, memory = look_at(slow, "rome", now=60.0, memory=memory, options=options)
     assert (waits.kind, waits.reason.endswith("40 s of the cool-down to go")) == ("wait", True)
-    moves, _ = look_at(slow, "rome", now=100.0, memory=memory, terms=terms)
+    moves, _ = look_at(slow, "rome", now=100.0, memory=memory, options=options)
     assert moves.kind == "migrate"
 
 
@@ -154,7 +154,7 @@ def test_a_node_that_is_back_is_used_by_the_usual_rules() -> None:
     """Gain, confirmations and cool-down hold for it as for any other."""
     slow, dead = {"rome": 5.0, "paris": 10.0}, frozenset({"rome"})
     decision, memory = look_at(slow, "rome", now=0.0, dead=dead)
-    memory = memory.migrated(2.0, at("rome"), decision.offer.worth)  # type: ignore[union-attr]
+    memory = memory.migrated(2.0, at("rome"), decision.offer.judged)  # type: ignore[union-attr]
     kinds = []
     for now in (30.0, 60.0, 90.0):
         decision, memory = look_at(slow, "paris", now=now, memory=memory)
@@ -268,27 +268,27 @@ class Moved:
     to: str
 
 
-def played(measured: Sequence[tuple[Slowness, frozenset[str]]], terms: Terms) -> list[Moved]:
+def played(measured: Sequence[tuple[Slowness, frozenset[str]]], options: WatchOptions) -> list[Moved]:
     """All migrations over some looks; each takes 3 seconds."""
     memory, node, now, moves = Memory(), "rome", 0.0, []
     for number, (slowness, dead) in enumerate(measured):
-        now += terms.every_s
-        decision, memory = look_at(slowness, node, now=now, memory=memory, dead=dead, terms=terms)
+        now += options.every_s
+        decision, memory = look_at(slowness, node, now=now, memory=memory, dead=dead, options=options)
         if not decision.moves:
             continue
         moves.append(Moved(number, now, decision.kind, node, target(decision)))
         before, node, now = node, target(decision), now + 3.0
         if decision.kind == "roll back":
-            memory = memory.rolled_back(now, at(before), terms)
+            memory = memory.rolled_back(now, at(before), options)
         else:
-            memory = memory.migrated(now, at(before), decision.offer.worth)  # type: ignore[union-attr]
+            memory = memory.migrated(now, at(before), decision.offer.judged)  # type: ignore[union-attr]
     return moves
 
 
 slownesses = st.fixed_dictionaries({node: st.sampled_from([1.0, 2.0, 4.0, 5.0, 8.0]) for node in NODES})
 deaths = st.frozensets(st.sampled_from(NODES), max_size=2) | st.just(frozenset())
 some_terms = st.builds(
-    Terms,
+    WatchOptions,
     every_s=st.just(30.0),
     min_gain=st.sampled_from([0.0, 0.1, 0.3]),
     cool_down_s=st.sampled_from([0.0, 60.0, 200.0]),
@@ -301,10 +301,10 @@ some_terms = st.builds(
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(slownesses, deaths), min_size=4, max_size=25), some_terms)
 def test_the_rules_hold_whatever_is_measured(
-    measured: list[tuple[Slowness, frozenset[str]]], terms: Terms
+    measured: list[tuple[Slowness, frozenset[str]]], options: WatchOptions
 ) -> None:
     """Checked from outside: cool-down, gain, price, confirmations; dead nodes are left and avoided."""
-    moves = played(measured, terms)
+    moves = played(measured, options)
     last = -float("inf")
     for move in moves:
         slowness, dead = measured[move.look]
@@ -312,10 +312,10 @@ def test_the_rules_hold_whatever_is_measured(
         if move.source in dead:
             last = move.now + 3.0
             continue
-        assert move.now >= last + terms.cool_down_s
+        assert move.now >= last + options.cool_down_s
         last = move.now + 3.0
-        needed = terms.min_gain + terms.move_price if move.kind == "migrate" else 0.0
-        for earlier in range(move.look - terms.confirmations + 1, move.look + 1):
+        needed = options.min_gain + options.move_price if move.kind == "migrate" else 0.0
+        for earlier in range(move.look - options.confirmations + 1, move.look + 1):
             then, _ = measured[earlier]
             gain = (then[move.source] - then[move.to]) / max(then[move.source], then[move.to])
             assert gain >= needed - 1e-9
@@ -338,8 +338,8 @@ def test_measurements_that_take_turns_dont_make_it_flap(
 ) -> None:
     """At most one migration, to a plan that is better by both; then it stays there for ever."""
     measured = [((one, other)[(number + turn) % 2], frozenset[str]()) for number in range(24)]
-    terms = replace(TERMS, confirmations=confirmations, cool_down_s=cool_down, tolerance=0.0)
-    moves = played(measured, terms)
+    options = replace(TERMS, confirmations=confirmations, cool_down_s=cool_down, tolerance=0.0)
+    moves = played(measured, options)
     assert len(moves) <= 1
     for move in moves:
         assert one[move.to] < one[move.source]
@@ -350,9 +350,9 @@ def test_without_hysteresis_the_same_measurements_do_make_it_flap() -> None:
     """So the test above can fail."""
     one, other = {"rome": 10.0, "paris": 5.0}, {"rome": 5.0, "paris": 10.0}
     measured = [((one, other)[number % 2], frozenset[str]()) for number in range(8)]
-    terms = replace(TERMS, confirmations=1, cool_down_s=0.0, distrust_s=0.0)
-    assert len(played(measured, terms)) > 3
-    assert played(measured, replace(terms, confirmations=2)) == []
+    options = replace(TERMS, confirmations=1, cool_down_s=0.0, distrust_s=0.0)
+    assert len(played(measured, options)) > 3
+    assert played(measured, replace(options, confirmations=2)) == []
 
 
 @pytest.mark.parametrize("plan", [at("rome"), at("paris")])

@@ -10,13 +10,13 @@ import pytest
 
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.history import Event, History, read_history
-from berth.runtime.control.loop import Proposal, watch
-from berth.runtime.control.terms import Terms
-from berth.runtime.migration import MigrationFailed
+from berth.runtime.control.loop import Proposal, run_control_loop
+from berth.runtime.control.options import WatchOptions
+from berth.runtime.running import MigrationFailed
 
 from .situations import FakeRun, Inline, at, chain, hub, with_objective, work_on
 
-TERMS = Terms(every_s=30.0, cool_down_s=60.0, move_price=0.0, time_limit=None)
+TERMS = WatchOptions(every_s=30.0, cool_down_s=60.0, move_price=0.0, time_limit=None)
 EVEN = {"rome": 10.0, "paris": 10.0, "oslo": 12.0}
 FAST_PARIS = {**EVEN, "paris": 5.0}
 
@@ -43,7 +43,7 @@ def watched(
     measured: Measured,
     script: Script | None = None,
     *,
-    terms: Terms = TERMS,
+    options: WatchOptions = TERMS,
     start: str = "rome",
     ask: Callable[[Proposal], bool] = lambda proposal: True,
     seconds: float = 300.0,
@@ -51,12 +51,12 @@ def watched(
 ) -> tuple[FakeRun, list[Event], str]:
     run = FakeRun(at(start), script)
     with History(folder) as history:
-        word = watch(
+        word = run_control_loop(
             run,
             problem or hub(EVEN),
             at(start),
             measured,
-            terms,
+            options,
             history,
             ask,
             run.clock,
@@ -149,7 +149,7 @@ def test_stuck_without_a_plan_and_again_on_its_way_when_the_node_is_back(tmp_pat
     """A pinned operator can't go anywhere: told, not hidden; the run is never moved."""
     run = FakeRun(work_on("paris"), {40.0: dies("oslo"), 100.0: comes_back("oslo")})
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run,
             chain(),
             work_on("paris"),
@@ -176,7 +176,7 @@ def test_old_news_of_a_dead_node_dont_keep_the_loop_spinning(
     run.dead = {"paris"}
     run.wait = lambda seconds: "node lost"  # type: ignore[method-assign]
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run, hub(EVEN), at("rome"), Measured(EVEN), TERMS, history, clock=run.clock, seconds=95.0,
             executor=Inline(),
         )  # fmt: skip
@@ -212,8 +212,8 @@ def test_asked_first_and_declined(tmp_path: Path) -> None:
         asked.append(proposal)
         return False
 
-    terms = Terms(every_s=30.0, approve=True, time_limit=None)
-    run, events, _ = watched(tmp_path, Measured(FAST_PARIS), terms=terms, ask=no, seconds=400.0)
+    options = WatchOptions(every_s=30.0, approve=True, time_limit=None)
+    run, events, _ = watched(tmp_path, Measured(FAST_PARIS), options=options, ask=no, seconds=400.0)
     assert run.applied == []
     assert len(asked) == 1
     assert asked[0].before.metrics["response_time_ms"] == 10.0
@@ -224,8 +224,8 @@ def test_asked_first_and_declined(tmp_path: Path) -> None:
 
 def test_approved_moves_are_made(tmp_path: Path) -> None:
     """A yes is a yes."""
-    terms = Terms(every_s=30.0, approve=True, time_limit=None)
-    run, _, _ = watched(tmp_path, Measured(FAST_PARIS), terms=terms, ask=lambda proposal: True)
+    options = WatchOptions(every_s=30.0, approve=True, time_limit=None)
+    run, _, _ = watched(tmp_path, Measured(FAST_PARIS), options=options, ask=lambda proposal: True)
     assert len(run.applied) == 1
 
 
@@ -248,17 +248,17 @@ def test_a_run_that_ended_while_somebody_was_asked_is_not_moved(tmp_path: Path) 
         return True
 
     with History(tmp_path) as history:
-        word = watch(
-            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), Terms(approve=True), history, slowly, run.clock,
-            executor=Inline(),
+        word = run_control_loop(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), WatchOptions(approve=True), history, slowly,
+            run.clock, executor=Inline(),
         )  # fmt: skip
     assert (word, run.applied) == ("finished", [])
 
 
 def test_a_dry_run_only_tells(tmp_path: Path) -> None:
     """What it would do, now and then again, and nothing moves."""
-    terms = Terms(every_s=30.0, cool_down_s=120.0, dry_run=True, time_limit=None)
-    run, events, _ = watched(tmp_path, Measured(FAST_PARIS), terms=terms, seconds=400.0)
+    options = WatchOptions(every_s=30.0, cool_down_s=120.0, dry_run=True, time_limit=None)
+    run, events, _ = watched(tmp_path, Measured(FAST_PARIS), options=options, seconds=400.0)
     assert run.applied == []
     proposed = [event for event in events if event.event == "proposed"]
     assert 1 < len(proposed) < 4
@@ -270,7 +270,7 @@ def test_a_migration_that_fails_leads_back(tmp_path: Path) -> None:
     run = FakeRun(at("rome"))
     run.refused = [MigrationFailed("no executor on paris in 60 s")]
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
             executor=Inline(),
         )  # fmt: skip
@@ -292,7 +292,7 @@ def test_a_node_that_dies_during_a_migration_is_planned_around(tmp_path: Path) -
 
     run.apply = apply  # type: ignore[method-assign,assignment]
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
             executor=Inline(),
         )  # fmt: skip
@@ -305,8 +305,8 @@ def test_state_goes_into_the_problem(tmp_path: Path) -> None:
     run = FakeRun(at("rome"))
     run.state = {"work": 4e9}
     with History(tmp_path) as history:
-        watch(
-            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), Terms(state_price=0.2), history,
+        run_control_loop(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), WatchOptions(state_price=0.2), history,
             clock=run.clock, seconds=300.0, executor=Inline(),
         )  # fmt: skip
     assert run.applied == []
@@ -320,7 +320,7 @@ def test_the_first_run_without_rates_and_the_second_with_them(tmp_path: Path) ->
     problems = [unknown, known]
     run = FakeRun(work_on("paris"))
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run,
             unknown,
             work_on("paris"),
@@ -362,7 +362,7 @@ def test_a_plan_that_cannot_be_applied_is_left_alone(tmp_path: Path) -> None:
     run = FakeRun(at("rome"))
     run.refused = [BadInput(["node paris: no executor within 90 s"])]
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
             executor=Inline(),
         )  # fmt: skip
@@ -395,7 +395,7 @@ def test_a_node_that_dies_while_something_else_is_done_is_noticed_at_once(tmp_pa
 
     run.apply = apply  # type: ignore[method-assign,assignment]
     with History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=100.0,
             executor=Inline(),
         )  # fmt: skip
@@ -423,7 +423,7 @@ def test_a_slow_measuring_doesnt_hide_a_dead_node(tmp_path: Path) -> None:
 
     run.apply = apply  # type: ignore[method-assign,assignment]
     with ThreadPoolExecutor(1) as executor, History(tmp_path) as history:
-        watch(
+        run_control_loop(
             run, hub(EVEN), at("rome"), slow, TERMS, history, clock=run.clock, seconds=60.0, executor=executor
         )
     assert len(run.applied) == 1

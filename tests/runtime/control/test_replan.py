@@ -6,13 +6,13 @@ import pytest
 
 from berth.evaluation import evaluate
 from berth.model import Application, BadInput, Link, Network, Node, Operator, Plan, Problem, Stream, Together
-from berth.runtime.control.moves import moved
+from berth.runtime.control.offers import moved
+from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import first_plan, next_plan
-from berth.runtime.control.terms import Terms
 
 from .situations import EVEN, at, chain, hub, with_objective, work_on
 
-FREE = Terms(move_price=0.0, state_price=0.0)
+FREE = WatchOptions(move_price=0.0, state_price=0.0)
 NEAR_OSLO = {**EVEN, ("rome", "oslo"): 2.0}
 
 
@@ -37,7 +37,7 @@ def far_away(problem: Problem) -> Plan:
 
 def test_the_first_plan_is_the_policys_where_all_is_known() -> None:
     """Nothing to explain then."""
-    found = first_plan(chain(NEAR_OSLO), Terms())
+    found = first_plan(chain(NEAR_OSLO), WatchOptions())
     assert found.plan is not None
     assert (found.plan.policy, found.plan.status, found.reason) == ("odp", "optimal", "")
     assert found.plan.goal == {"response_time": 1.0}
@@ -50,7 +50,7 @@ def test_without_rates_the_first_plan_is_for_availability() -> None:
         replace(node, availability=0.5 if node.name == "rome" else 1.0) for node in problem.network.nodes
     )
     problem = replace(problem, network=replace(problem.network, nodes=nodes))
-    found = first_plan(problem, Terms())
+    found = first_plan(problem, WatchOptions())
     assert found.plan is not None
     assert found.plan.goal == {"availability": 1.0}
     assert found.plan.assignment["app/work"] != "rome"
@@ -61,7 +61,7 @@ def test_without_rates_the_first_plan_is_for_availability() -> None:
 
 def test_where_all_nodes_are_equally_available_response_time_comes_first() -> None:
     """Availability has nothing to choose there."""
-    found = first_plan(with_objective(chain(rate=None), network_usage=1.0), Terms())
+    found = first_plan(with_objective(chain(rate=None), network_usage=1.0), WatchOptions())
     assert found.plan is not None
     assert found.plan.goal == {"response_time": 1.0}
 
@@ -69,7 +69,7 @@ def test_where_all_nodes_are_equally_available_response_time_comes_first() -> No
 def test_the_known_part_of_an_objective_comes_first() -> None:
     """What needs no rates is what was asked for."""
     problem = with_objective(chain(rate=None), network_usage=1.0, nodes_used=2.0)
-    found = first_plan(problem, Terms())
+    found = first_plan(problem, WatchOptions())
     assert found.plan is not None
     assert found.plan.goal == {"nodes_used": 2.0}
 
@@ -77,13 +77,13 @@ def test_the_known_part_of_an_objective_comes_first() -> None:
 def test_s_odp_knows_that_it_is_its_first_run() -> None:
     """The policy's own parameter is set, unless the user did."""
     problem = with_objective(chain(rate=None), network_usage=1.0)
-    first = first_plan(problem, Terms(policy="s-odp")).plan
+    first = first_plan(problem, WatchOptions(policy="s-odp")).plan
     assert first is not None
     assert first.trace["step"] == "first"
-    told = first_plan(problem, Terms(policy="s-odp", parameters={"first_run": False})).plan
+    told = first_plan(problem, WatchOptions(policy="s-odp", parameters={"first_run": False})).plan
     assert told is not None
     assert told.trace["step"] == "second"
-    known = first_plan(with_objective(chain(), network_usage=1.0), Terms(policy="s-odp")).plan
+    known = first_plan(with_objective(chain(), network_usage=1.0), WatchOptions(policy="s-odp")).plan
     assert known is not None
     assert known.trace["step"] == "second"
 
@@ -91,13 +91,13 @@ def test_s_odp_knows_that_it_is_its_first_run() -> None:
 def test_an_objective_that_rates_would_not_cure_is_bad_input() -> None:
     """It is the user's to mend."""
     with pytest.raises(BadInput, match="throughput_per_s"):
-        first_plan(with_objective(chain(), processing_power=1.0), Terms())
+        first_plan(with_objective(chain(), processing_power=1.0), WatchOptions())
 
 
 def test_no_first_plan_has_a_reason() -> None:
     """The constraints that clash."""
     problem = chain(max_response_time_ms=1.0)
-    found = first_plan(problem, Terms())
+    found = first_plan(problem, WatchOptions())
     assert (found.plan, found.status) == (None, "infeasible")
     assert "latency 1 ms" in found.reason
 
@@ -128,7 +128,7 @@ def test_nothing_moves_without_a_gain() -> None:
 def test_dead_nodes_are_left() -> None:
     """The plan is for the nodes that are alive, and says which instances had to move."""
     problem = hub({"rome": 1.0, "paris": 2.0, "oslo": 3.0})
-    found = next_plan(problem, at("rome"), {"rome"}, Terms())
+    found = next_plan(problem, at("rome"), {"rome"}, WatchOptions())
     assert found.plan is not None
     assert found.plan.assignment == {"app/work": "paris"}
     assert found.forced == {"app/work"}
@@ -136,7 +136,7 @@ def test_dead_nodes_are_left() -> None:
 
 def test_a_pinned_operator_on_a_dead_node_has_no_plan() -> None:
     """The reason names it, and what would help."""
-    found = next_plan(chain(), work_on("paris"), {"oslo"}, Terms())
+    found = next_plan(chain(), work_on("paris"), {"oslo"}, WatchOptions())
     assert (found.plan, found.status) == (None, "infeasible")
     assert found.reason == "app/sink is pinned to oslo; dead: oslo; nothing runs until a node is back"
 
@@ -149,7 +149,7 @@ def test_too_little_room_without_a_node_has_no_plan() -> None:
         {"app/source": "rome", "app/sink": "oslo"} | {f"app/work#{k}": node for k, node in enumerate(spread)}
     )
     assert evaluate(problem, plan).violations == ()
-    found = next_plan(problem, plan, {"paris"}, Terms())
+    found = next_plan(problem, plan, {"paris"}, WatchOptions())
     assert (found.plan, found.status) == (None, "infeasible")
     assert "cpu" in found.reason
 
@@ -188,8 +188,8 @@ def test_frozen_instances_dont_change_places_for_a_gain_either() -> None:
 
 def test_a_frozen_operator_leaves_a_dead_node_and_that_is_said() -> None:
     """An application that stands still helps nobody."""
-    terms = Terms(frozen=frozenset({"work"}))
-    found = next_plan(hub({"rome": 1.0, "paris": 2.0}), at("rome"), {"rome"}, terms)
+    options = WatchOptions(frozen=frozenset({"work"}))
+    found = next_plan(hub({"rome": 1.0, "paris": 2.0}), at("rome"), {"rome"}, options)
     assert found.plan is not None
     assert found.plan.assignment == {"app/work": "paris"}
     assert found.reason == "app/work should stay where it is, but rome is dead"
@@ -199,7 +199,7 @@ def test_each_move_has_to_bring_its_price() -> None:
     """Of five workers those move whose gain, relative to the whole cost, is above the price."""
     problem = many(5)
     # the cost is 150; worker k gains 9 k of it, 6 % for each k
-    found = next_plan(problem, far_away(problem), (), Terms(move_price=0.2))
+    found = next_plan(problem, far_away(problem), (), WatchOptions(move_price=0.2))
     assert found.plan is not None
     assert set(moved(far_away(problem).assignment, found.plan.assignment)) == {"app/work-4", "app/work-5"}
 
@@ -217,7 +217,7 @@ def test_a_cheap_plan_that_is_not_on_the_way_to_the_best_one_is_found() -> None:
     application = Application("app", operators)
     problem = Problem("money", Network(nodes, links), (application,), objective={"cost_per_hour": 1.0})
     plan = Plan({f"app/work-{k}": "others" if k < 5 else "alone" for k in range(1, 6)})
-    found = next_plan(problem, plan, (), Terms(move_price=0.15))
+    found = next_plan(problem, plan, (), WatchOptions(move_price=0.15))
     assert found.plan is not None
     assert moved(plan.assignment, found.plan.assignment) == {"app/work-5": ("alone", "others")}
 
@@ -228,7 +228,7 @@ def test_state_has_a_price_too() -> None:
     operators = list(problem.applications[0].operators)
     operators[2] = replace(operators[2], state_bytes=5e9)
     problem = replace(problem, applications=(Application("app", tuple(operators)),))
-    found = next_plan(problem, far_away(problem), (), Terms(move_price=0.0, state_price=0.2))
+    found = next_plan(problem, far_away(problem), (), WatchOptions(move_price=0.0, state_price=0.2))
     assert found.plan is not None
     assert set(moved(far_away(problem).assignment, found.plan.assignment)) == {"app/work-1", "app/work-2"}
 
@@ -238,8 +238,8 @@ def test_state_has_a_price_too() -> None:
 def test_at_most_so_many_move(policy: str, most: int) -> None:
     """Those that gain most, also with a policy that knows nothing of moves."""
     problem = many(4)
-    terms = replace(FREE, max_moves=most, policy=policy)
-    found = next_plan(problem, far_away(problem), (), terms)
+    options = replace(FREE, max_moves=most, policy=policy)
+    found = next_plan(problem, far_away(problem), (), options)
     assert found.plan is not None
     moves = set(moved(far_away(problem).assignment, found.plan.assignment))
     assert len(moves) <= most
@@ -280,7 +280,7 @@ def test_weighted_sums_have_a_price_of_moving_as_well(scale: str) -> None:
     problem = replace(
         many(5), objective={"placement_cost": 1.0, "response_time": 1e-9}, objective_scale=scale
     )
-    found = next_plan(problem, far_away(problem), (), Terms(move_price=0.2))
+    found = next_plan(problem, far_away(problem), (), WatchOptions(move_price=0.2))
     assert found.plan is not None
     assert set(moved(far_away(problem).assignment, found.plan.assignment)) == {"app/work-4", "app/work-5"}
 
@@ -300,8 +300,8 @@ def test_maximised_metrics_have_a_price_of_moving() -> None:
     problem = with_objective(hub({"rome": 1.0, "paris": 1.0}), availability=1.0)
     nodes = (replace(problem.network.nodes[0], availability=0.9), problem.network.nodes[1])
     problem = replace(problem, network=replace(problem.network, nodes=nodes))
-    cheap = next_plan(problem, at("rome"), (), Terms(move_price=0.05)).plan
-    dear = next_plan(problem, at("rome"), (), Terms(move_price=0.2)).plan
+    cheap = next_plan(problem, at("rome"), (), WatchOptions(move_price=0.05)).plan
+    dear = next_plan(problem, at("rome"), (), WatchOptions(move_price=0.2)).plan
     assert cheap is not None
     assert dear is not None
     assert (cheap.assignment["app/work"], dear.assignment["app/work"]) == ("paris", "rome")
@@ -310,7 +310,7 @@ def test_maximised_metrics_have_a_price_of_moving() -> None:
 def test_while_rates_are_unknown_nothing_moves() -> None:
     """There is nothing to compare yet; the reason says what is missing."""
     problem = with_objective(chain(rate=None), network_usage=1.0)
-    found = next_plan(problem, work_on("paris"), (), Terms())
+    found = next_plan(problem, work_on("paris"), (), WatchOptions())
     assert found.plan is not None
     assert found.plan.assignment == work_on("paris").assignment
     assert "app/work -> sink" in found.reason
@@ -319,7 +319,7 @@ def test_while_rates_are_unknown_nothing_moves() -> None:
 def test_a_dead_node_is_left_even_while_rates_are_unknown() -> None:
     """For what is known without them."""
     problem = with_objective(chain(rate=None), network_usage=1.0)
-    found = next_plan(problem, work_on("paris"), {"paris"}, Terms())
+    found = next_plan(problem, work_on("paris"), {"paris"}, WatchOptions())
     assert found.plan is not None
     assert found.plan.assignment["app/work"] != "paris"
 
@@ -332,7 +332,7 @@ def test_what_no_dead_node_has_stays_while_rates_are_unknown() -> None:
     application = replace(application, operators=(*application.operators, *free))
     problem = replace(problem, applications=(application,))
     plan = Plan({**work_on("paris").assignment, "app/early": "paris", "app/late": "rome"})
-    found = next_plan(problem, plan, {"paris"}, Terms())
+    found = next_plan(problem, plan, {"paris"}, WatchOptions())
     assert found.plan is not None
     assert found.plan.assignment["app/late"] == "rome"
     assert "paris" not in found.plan.assignment.values()
@@ -359,6 +359,6 @@ def test_results_are_not_shared_in_a_run() -> None:
     )
     streams = (Stream("source", "one"), Stream("source", "two"))
     problem = Problem("twins", network, (Application("app", operators, streams),))
-    found = first_plan(problem, Terms())
+    found = first_plan(problem, WatchOptions())
     assert found.plan is not None
     assert {found.plan.assignment["app/one"], found.plan.assignment["app/two"]} == {"small", "other"}

@@ -14,10 +14,10 @@ from pyspark import cloudpickle
 from berth.experiments.experiment import Calibration
 from berth.experiments.odp import sentences
 from berth.model import Plan, Problem
-from berth.runtime.access import Access, access_to
-from berth.runtime.cluster import temporary_cluster
+from berth.runtime.cluster.access import Access, access_to
+from berth.runtime.cluster.starting import temporary_cluster
 from berth.runtime.measures import BatchMeasures
-from berth.runtime.run import Run, RunOptions
+from berth.runtime.running import Run, RunOptions
 
 TIMES = 200.0
 """Emulated delays are so many times as long as the problem's."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from berth.runtime import Application, write_batch
-from berth.runtime.nodes import resource_name
+from berth.runtime.cluster.nodes import resource_name
 
 SCHEMA = "id long, text string"
 TAGS = ("#spark", "#berth", "#stream", "#rome", "#dublin")

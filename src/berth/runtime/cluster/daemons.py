@@ -1,18 +1,20 @@
-"""The master and the workers of Spark: their commands, settings and environment."""
+"""The master and the workers of Spark: what is asked for, and their commands, settings and environment."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from berth.runtime.cluster.archive import Archive, archive_for
-from berth.runtime.cluster.values import ClusterNode
+from berth.runtime.cluster.nodes import ClusterNode
 
+PREFIX = "daemons-"
 ADDRESS = "127.0.0.1"
-
 # A daemon starts once and then waits: the quick compiler and the collector without threads suit it best.
 JAVA_OPTIONS = (
     "-Xmx256m",
@@ -23,16 +25,59 @@ JAVA_OPTIONS = (
     # a Java that knows no archives does without
     "-XX:+IgnoreUnrecognizedVMOptions",
 )
-
 # seconds without a heartbeat until the master gives a worker up; one that is killed is noticed at once
 WORKER_TIMEOUT = 30
 DAY = 24 * 3600
-
 # what would come before our own settings, or lead others here
 _DISTURBING = (
     *("SPARK_MASTER_", "SPARK_WORKER_", "SPARK_DAEMON_", "SPARK_EXECUTOR_"),
     *("SPARK_PUBLIC_DNS", "BERTH_NODE"),
 )
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The archive for one Java and one Spark."""
+
+    file: Path
+
+    def reading(self) -> list[str]:
+        """The options that use it; none while there is none."""
+        return [f"-XX:SharedArchiveFile={self.file}"] if self.file.exists() else []
+
+    def writing(self, aside: Path) -> list[str]:
+        """The options that write it to another place first; none if it is there."""
+        return [] if self.file.exists() else [f"-XX:ArchiveClassesAtExit={aside}"]
+
+    def take(self, aside: Path) -> None:
+        """Take what was written whole to its place, and remove those of other versions."""
+        if not aside.exists():
+            return
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            arriving = self.file.with_suffix(f".{os.getpid()}")
+            shutil.move(aside, arriving)
+            arriving.rename(self.file)
+            for other in self.file.parent.glob(f"{PREFIX}*"):
+                if other != self.file:
+                    other.unlink(missing_ok=True)
+        except OSError as error:
+            print(f"no archive of classes is kept: {error}", flush=True)
+
+
+def archive_for(java: str, spark_home: str) -> Archive:
+    """The archive of this Java and this Spark, whether it is there or not."""
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    parts = [os.path.realpath(java), spark_home, *map(_changed, (java, f"{spark_home}/jars"))]
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+    return Archive(Path(folder) / "berth" / f"{PREFIX}{key}.jsa")
+
+
+def _changed(path: str) -> str:
+    try:
+        return str(os.stat(path).st_mtime_ns)
+    except OSError:
+        return ""
 
 
 @dataclass(frozen=True)
@@ -156,3 +201,32 @@ class Daemons:
 def _properties(settings: Mapping[str, object]) -> str:
     lines = (f"{key} {str(value).replace(chr(92), chr(92) * 2)}\n" for key, value in settings.items())
     return "".join(lines)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """A cluster that is to be started."""
+
+    name: str
+    token: str
+    port: int
+    ui_port: int
+    spark: Spark
+    nodes: tuple[ClusterNode, ...]
+    resources: dict[str, str]
+    """The resource of every node."""
+    spare_mb: int
+    """What every worker has on top, for an executor of the driver's own jobs."""
+    seconds: float
+    """After so long the start has failed."""
+    temporary: bool
+
+    def message(self) -> dict[str, Any]:
+        """As a message."""
+        return asdict(self)
+
+
+def specification_from(message: dict[str, Any]) -> Specification:
+    """The specification that a message has."""
+    nodes = tuple(ClusterNode(**node) for node in message["nodes"])
+    return Specification(**message | {"nodes": nodes, "spark": Spark(**message["spark"])})

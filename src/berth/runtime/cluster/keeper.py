@@ -1,12 +1,13 @@
 """The keeper of a cluster: starts the master and the workers, looks after them, and ends them all.
 
 A process of its own, `python -m berth.runtime.cluster.keeper FOLDER DESCRIPTOR`. What is wanted comes over
-the channel. As long as the keeper is not told to stay, it ends everything when the channel is let go.
+a channel. As long as the keeper is not told to stay, it ends everything when the channel is closed.
 """
 
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 from berth.processes import (
     ENDING,
@@ -27,19 +29,59 @@ from berth.processes import (
     run_guarded,
 )
 from berth.processes.system import descendants_of, signal_all, with_variable
-from berth.runtime.cluster.control import REQUEST_SECONDS, listen
-from berth.runtime.cluster.daemons import Daemon, Daemons
-from berth.runtime.cluster.events import Events
-from berth.runtime.cluster.page import ask_master
-from berth.runtime.cluster.specification import Specification, specification_from
-from berth.runtime.cluster.state import ENDED, State, keep_logs, read_state, remove, with_worker
+from berth.runtime.cluster.daemons import Daemon, Daemons, Specification, specification_from
+from berth.runtime.cluster.folder import (
+    ENDED,
+    REQUEST_SECONDS,
+    ClusterState,
+    keep_logs,
+    listen,
+    read_state,
+    remove,
+    with_worker,
+)
+from berth.runtime.cluster.master_page import ask_master
 
 MASTER = ""
 """The master among the processes, which have the names of nodes otherwise; no node is called so."""
-
 LOOK_SECONDS = 0.1
 END_SECONDS = 5.0
 ARCHIVE_SECONDS = 15.0
+
+
+class Events:
+    """Waits for several things at once. Signals are only noted, so nothing is ever left half done."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._signals, written = socket.socketpair()
+        self._signals.setblocking(False)
+        written.setblocking(False)
+        self._written = written
+        signal.set_wakeup_fd(written.fileno(), warn_on_full_buffer=False)
+        for number in (*ENDING, signal.SIGCHLD):
+            signal.signal(number, _note)
+        self._selector.register(self._signals, selectors.EVENT_READ)
+
+    def add(self, source: socket.socket | Channel) -> None:
+        """Wait for this, too."""
+        self._selector.register(source, selectors.EVENT_READ)
+
+    def drop(self, source: socket.socket | Channel) -> None:
+        """Don't wait for this any more."""
+        self._selector.unregister(source)
+
+    def wait(self, seconds: float | None) -> tuple[set[int], list[socket.socket | Channel]]:
+        """Wait until something happens, or for so long: the signals that came, and what can be read."""
+        ready = [key.fileobj for key, _ in self._selector.select(seconds)]
+        numbers: set[int] = set()
+        if self._signals in ready:
+            numbers = set(self._signals.recv(4096))
+        return numbers, [one for one in ready if one is not self._signals]  # type: ignore[misc]
+
+
+def _note(_number: int, _frame: FrameType | None) -> None:
+    """The number is written to the socket that is waited for; there is nothing else to do."""
 
 
 class ToldToEnd(Exception):  # noqa: N818
@@ -53,13 +95,15 @@ class Failed(Exception):  # noqa: N818
 class Keeper:
     """The processes of one cluster and what becomes of them."""
 
-    def __init__(self, folder: Path, channel: Channel, wanted: Specification, state: State) -> None:
+    def __init__(
+        self, folder: Path, channel: Channel, specification: Specification, state: ClusterState
+    ) -> None:
         self._folder = folder
         self._channel: Channel | None = channel
-        self._wanted = wanted
+        self._specification = specification
         self._state = state
-        self._nodes = {node.name: node for node in wanted.nodes}
-        self._daemons = Daemons(wanted.spark, folder, wanted.port, wanted.ui_port)
+        self._nodes = {node.name: node for node in specification.nodes}
+        self._daemons = Daemons(specification.spark, folder, specification.port, specification.ui_port)
         self._processes: dict[str, ChildProcess] = {}
         self._events = Events()
         self._events.add(channel)
@@ -86,19 +130,19 @@ class Keeper:
             failure = str(error)
             print(failure, flush=True)
         if failure:
-            self._tell_why(failure)
+            self._report_failure(failure)
         self._end()
-        lost = self._has_lost_workers and not self._wanted.temporary
+        lost = self._has_lost_workers and not self._specification.temporary
         return 1 if failure or lost else 0
 
     def _start(self) -> None:
-        deadline = time.monotonic() + self._wanted.seconds
+        deadline = time.monotonic() + self._specification.seconds
         self._report("starting the master")
         self._spawn(MASTER, self._daemons.master())
         while self._alive_nodes() is None:
             self._wait(LOOK_SECONDS)
             if time.monotonic() > deadline:
-                raise Failed(self._told("the master doesn't answer", MASTER))
+                raise Failed(self._with_complaint("the master doesn't answer", MASTER))
         for node in self._nodes:
             self._spawn_worker(node)
         self._await_workers(deadline)
@@ -117,22 +161,24 @@ class Keeper:
             missing = set(self._nodes) - (self._alive_nodes() or set())
             for node in missing:
                 if node not in self._processes:
-                    raise Failed(self._told(f"the worker of node {node} doesn't start", node))
+                    raise Failed(self._with_complaint(f"the worker of node {node} doesn't start", node))
             if missing and time.monotonic() > deadline:
-                raise Failed(self._told(f"no worker of node {min(missing)} is there in time", min(missing)))
+                raise Failed(
+                    self._with_complaint(f"no worker of node {min(missing)} is there in time", min(missing))
+                )
 
     def _alive_nodes(self) -> set[str] | None:
         """The nodes whose workers the master knows; None while it doesn't answer."""
-        names = {resource: node for node, resource in self._wanted.resources.items()}
+        names = {resource: node for node, resource in self._specification.resources.items()}
         try:
             return set(ask_master(self._daemons.ui_url, names).alive)
         except (OSError, ValueError):
             return None
 
     def _spawn_worker(self, node: str) -> None:
-        resource = self._wanted.resources[node]
+        resource = self._specification.resources[node]
         archiving = self._archiving is None and not self._daemons.archive.file.exists()
-        spare_mb = self._wanted.spare_mb
+        spare_mb = self._specification.spare_mb
         self._spawn(node, self._daemons.worker(self._nodes[node], resource, spare_mb, archiving=archiving))
         if archiving:
             self._archiving = self._processes[node].pid
@@ -200,7 +246,7 @@ class Keeper:
         if code < 0:
             return f"its master was killed by signal {-code}"
         ended = f"its master ended with exit code {code}" if self._state.ready else "the master doesn't start"
-        return self._told(ended, MASTER)
+        return self._with_complaint(ended, MASTER)
 
     def _lose(self, node: str, code: int) -> None:
         """A worker has ended by itself: so must its executors."""
@@ -261,29 +307,29 @@ class Keeper:
             self._reported = text
             self._channel.send({"step": text})
 
-    def _tell_why(self, failure: str) -> None:
+    def _report_failure(self, failure: str) -> None:
         """To the one who is waiting for the start; else to whoever looks later."""
         if self._channel is None or self._state.ready or not self._channel.send({"error": failure}):
             (self._folder / ENDED).write_text(failure + "\n")
 
-    def _told(self, text: str, name: str) -> str:
-        """What has happened, with the last words of the process that it happened to."""
-        log = self._daemons.log(self._wanted.resources.get(name, "master"))
+    def _with_complaint(self, text: str, name: str) -> str:
+        """What has happened, with what the process that it happened to complains of in its log."""
+        log = self._daemons.log(self._specification.resources.get(name, "master"))
         words = complaint_in(log)
         return f"{text}: {words} (its log: {log})" if words else f"{text} (its log: {log})"
 
-    def _change(self, state: State) -> None:
+    def _change(self, state: ClusterState) -> None:
         self._state = state
         state.write()
 
 
 def keep(folder: Path, channel: Channel) -> int:
     """Be the keeper: wait for what is wanted, and run it."""
-    wanted = channel.receive()
+    message = channel.receive()
     state = read_state(folder)
-    if wanted is None or state is None:
+    if message is None or state is None:
         return 0
-    return Keeper(folder, channel, specification_from(wanted), state).run()
+    return Keeper(folder, channel, specification_from(message), state).run()
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,26 +18,86 @@ from typing import Any
 
 from berth.model import BadInput, Problem
 from berth.processes import Channel, ProcessIdentity, complaint_in, new_channel
-from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark
-from berth.runtime.cluster.sizes import check_memory, cluster_nodes
-from berth.runtime.cluster.specification import Specification
-from berth.runtime.cluster.state import (
+from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark, Specification
+from berth.runtime.cluster.folder import (
     TOKEN_VARIABLE,
-    State,
+    ClusterState,
     clear,
     clusters_folder,
     locked,
     read_state,
     safe_name,
 )
-from berth.runtime.cluster.values import Cluster
-from berth.runtime.nodes import EXECUTOR_MB, resource_name
+from berth.runtime.cluster.nodes import EXECUTOR_MB, Cluster, ClusterNode, resource_name, room_of
 
+DAEMON_MB = 220
+"""What a master or a worker takes, as seen with 8 workers."""
+
+MOST_SLOTS = 1000
+MOST_MEMORY_MB = 2**30
 Report = Callable[[str], None]
-
 START_SECONDS = 60.0
 START_SECONDS_PER_NODE = 15.0
 END_SECONDS = 20.0
+
+
+def cluster_nodes(problem: Problem) -> tuple[ClusterNode, ...]:
+    """A node of a cluster for every node of the problem that hosts operators.
+
+    Raises:
+        BadInput: no node does, two would have the same resource, or one has more than Spark can count.
+    """
+    nodes = []
+    mistakes = []
+    for node in problem.network.nodes:
+        if not node.hosts:
+            continue
+        room = room_of(node)
+        if room.slots > MOST_SLOTS:
+            mistakes.append(
+                f"node {node.name}: a capacity of {room.slots:,} cpu means as many tasks at a time; "
+                f"a worker can have {MOST_SLOTS:,} at most"
+            )
+        if room.memory_mb > MOST_MEMORY_MB:
+            mistakes.append(
+                f"node {node.name}: {room.memory_mb:,} MB of memory are more than Spark can count"
+            )
+        nodes.append(ClusterNode(node.name, room.slots, room.memory_mb))
+    if not nodes:
+        mistakes.append(
+            f"problem {problem.name}: none of its nodes hosts operators, so there is no worker to start"
+        )
+    mistakes += _clashes(nodes)
+    if mistakes:
+        raise BadInput(mistakes)
+    return tuple(nodes)
+
+
+def check_memory(nodes: int, available_mb: int) -> None:
+    """Make sure that the daemons and an executor on every node fit in here.
+
+    Raises:
+        BadInput: they don't.
+    """
+    needed = DAEMON_MB + nodes * (DAEMON_MB + EXECUTOR_MB)
+    if needed > available_mb:
+        raise BadInput(
+            [
+                f"{nodes} nodes with an executor each need about {needed:,} MB of memory, and this machine "
+                f"has {available_mb:,} MB: take a problem with fewer nodes, or a larger machine"
+            ]
+        )
+
+
+def _clashes(nodes: list[ClusterNode]) -> list[str]:
+    users = defaultdict(list)
+    for node in nodes:
+        users[resource_name(node.name)].append(node.name)
+    return [
+        f"nodes {' and '.join(names)}: both would offer the resource {resource}; rename one of them"
+        for resource, names in users.items()
+        if len(names) > 1
+    ]
 
 
 def no_report(_text: str) -> None:
@@ -106,7 +167,7 @@ def _start(problem: Problem, name: str, port: int, report: Report, *, temporary:
     _check_port(port)
     spark = _spark(len(nodes))
     ports = _free_ports(2)
-    wanted = Specification(
+    specification = Specification(
         name=name,
         token=secrets.token_hex(16),
         port=port or ports[0],
@@ -118,18 +179,18 @@ def _start(problem: Problem, name: str, port: int, report: Report, *, temporary:
         seconds=START_SECONDS + START_SECONDS_PER_NODE * len(nodes),
         temporary=temporary,
     )
-    held = _claim(wanted)
+    held = _claim(specification)
     try:
-        _await_ready(held, wanted, report)
+        _await_ready(held, specification, report)
     except BaseException:
         held.end()
         raise
     return held
 
 
-def _claim(wanted: Specification) -> _Held:
+def _claim(specification: Specification) -> _Held:
     """Make the folder and the keeper of a cluster: from here on the name is taken."""
-    folder = clusters_folder() / wanted.name
+    folder = clusters_folder() / specification.name
     with locked():
         state = read_state(folder)
         if state is not None and not state.has_ended():
@@ -137,14 +198,19 @@ def _claim(wanted: Specification) -> _Held:
         clear(folder, state)
         (folder / "logs").mkdir(parents=True)
         folder.chmod(0o700)
-        daemons = Daemons(wanted.spark, folder, wanted.port, wanted.ui_port)
+        daemons = Daemons(specification.spark, folder, specification.port, specification.ui_port)
         cluster = Cluster(
-            wanted.name, daemons.master_url, daemons.ui_url, folder, wanted.nodes, wanted.temporary
+            specification.name,
+            daemons.master_url,
+            daemons.ui_url,
+            folder,
+            specification.nodes,
+            specification.temporary,
         )
         channel, theirs = new_channel()
         try:
-            keeper = _start_keeper(folder, wanted.token, channel, theirs)
-            State(cluster, keeper, wanted.token).write()
+            keeper = _start_keeper(folder, specification.token, channel, theirs)
+            ClusterState(cluster, keeper, specification.token).write()
         except BaseException:
             channel.close()
             raise
@@ -152,7 +218,7 @@ def _claim(wanted: Specification) -> _Held:
 
 
 def _start_keeper(folder: Path, token: str, channel: Channel, theirs: socket.socket) -> ProcessIdentity:
-    """Start a keeper that waits to be told what is wanted."""
+    """Start a keeper that waits to be told what is specification."""
     with theirs, (folder / "logs" / "keeper.log").open("ab") as log:
         # it forks the keeper and is gone: nobody has to collect it later
         subprocess.run(
@@ -182,11 +248,11 @@ def _environment(token: str) -> dict[str, str]:
     return environment
 
 
-def _await_ready(held: _Held, wanted: Specification, report: Report) -> None:
-    held.channel.send(wanted.message())
+def _await_ready(held: _Held, specification: Specification, report: Report) -> None:
+    held.channel.send(specification.message())
     message: dict[str, Any] | None = {}
     while message is not None and "ready" not in message:
-        message = held.channel.receive(wanted.seconds + START_SECONDS)
+        message = held.channel.receive(specification.seconds + START_SECONDS)
         if message is not None and "step" in message:
             report(message["step"])
         if message is not None and "error" in message:
@@ -197,8 +263,7 @@ def _await_ready(held: _Held, wanted: Specification, report: Report) -> None:
 
 def _spark(nodes: int) -> Spark:
     """Where Spark and Java are; pyspark is loaded here and not before."""
-    from berth.spark.java import check_java
-    from berth.spark.machine import memory_bytes
+    from berth.spark.machine import check_java, memory_bytes
     from berth.spark.settings import check_environment, spark_home
 
     check_environment()
@@ -244,7 +309,7 @@ def _free_ports(number: int) -> list[int]:
             probe.close()
 
 
-def _taken(state: State) -> str:
+def _taken(state: ClusterState) -> str:
     name = state.cluster.name
     if state.is_elsewhere:
         return (

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from berth.model import Plan, Problem
-from berth.runtime.control.moves import Offer, Standpoint, same_place
+from berth.runtime.control.offers import Offer, PlanValue, Situation, Yardstick, same_place
+from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import Replan
-from berth.runtime.control.terms import Terms
-from berth.runtime.control.worth import Worth, Yardstick
 
 Kind = Literal["keep", "migrate", "roll back", "wait", "stuck"]
 Places = frozenset[tuple[str, str]]
@@ -42,7 +41,7 @@ class Decision:
 
     kind: Kind
     reason: str
-    before: Worth
+    before: PlanValue
     offer: Offer | None = None
     """Where to go, or where it would go."""
 
@@ -57,7 +56,7 @@ class Promise:
     """What the last migration should have brought, and the plan before it."""
 
     before: Plan
-    worth: Worth
+    judged: PlanValue
     kept: int = 0
     broken: int = 0
     """Looks in a row."""
@@ -81,13 +80,13 @@ class Memory:
     avoided: Mapping[Places, tuple[float, str]] = field(default_factory=dict)
     """Plans that are not tried again until some time, and why."""
 
-    def migrated(self, now: float, before: Plan, promised: Worth) -> Memory:
+    def migrated(self, now: float, before: Plan, promised: PlanValue) -> Memory:
         """After a migration that is done."""
         return replace(self, moved_at=now, promise=Promise(before, promised), pending=None)
 
-    def rolled_back(self, now: float, failed: Plan, terms: Terms) -> Memory:
+    def rolled_back(self, now: float, failed: Plan, options: WatchOptions) -> Memory:
         """After going back from a plan that did worse than promised."""
-        avoiding = self.avoiding(failed, now + terms.distrust_s, "did worse than promised")
+        avoiding = self.avoiding(failed, now + options.distrust_s, "did worse than promised")
         return replace(avoiding, moved_at=now, promise=None, pending=None)
 
     def avoiding(self, plan: Plan, until: float, why: str) -> Memory:
@@ -109,22 +108,24 @@ def places_of(plan: Plan) -> Places:
     return frozenset(plan.assignment.items())
 
 
-def decide(memory: Memory, look: Look, yardstick: Yardstick, terms: Terms) -> tuple[Decision, Memory]:
+def decide(
+    memory: Memory, look: Look, yardstick: Yardstick, options: WatchOptions
+) -> tuple[Decision, Memory]:
     """What to do after a look, and what to remember of it."""
-    return _Deciding(memory.up_to(look.now), look, yardstick, terms).decided()
+    return _Deciding(memory.up_to(look.now), look, yardstick, options).decided()
 
 
 class _Deciding:
-    def __init__(self, memory: Memory, look: Look, yardstick: Yardstick, terms: Terms) -> None:
+    def __init__(self, memory: Memory, look: Look, yardstick: Yardstick, options: WatchOptions) -> None:
         self._memory = memory
         self._look = look
-        self._terms = terms
+        self._options = options
         self._yardstick = yardstick
         forced = frozenset(name for name, node in look.current.assignment.items() if node in look.dead)
-        self._stand = Standpoint(look.problem, look.current, terms, yardstick, forced)
+        self._situation = Situation(look.problem, look.current, options, yardstick, forced)
 
     def decided(self) -> tuple[Decision, Memory]:
-        if self._stand.forced:
+        if self._situation.forced:
             return self._leave_dead_nodes(), replace(self._memory, pending=None)
         if not self._look.fresh:
             return self._decision("keep", "nothing new was measured since the last look"), self._memory
@@ -134,18 +135,18 @@ class _Deciding:
         return self._going_on()
 
     def _decision(self, kind: Kind, reason: str, offer: Offer | None = None) -> Decision:
-        return Decision(kind, reason, self._stand.worth, offer)
+        return Decision(kind, reason, self._situation.judged, offer)
 
     # a dead node
 
     def _leave_dead_nodes(self) -> Decision:
-        look, forced = self._look, self._stand.forced
+        look, forced = self._look, self._situation.forced
         homes = sorted({look.current.assignment[name] for name in forced})
         what = f"{_listed(homes)} {'is' if len(homes) == 1 else 'are'} dead with {_counted(len(forced))}"
         plan = look.replan.plan
         if plan is None or any(node in look.dead for node in plan.assignment.values()):
             return self._decision("stuck", f"{what}: {look.replan.reason or 'no plan without it'}")
-        offer = self._stand.offer(plan)
+        offer = self._situation.offer(plan)
         notes = f"; {look.replan.reason}" if look.replan.reason else ""
         moves = f"{len(offer.moved)} of {len(plan.assignment)} instances move at once"
         return self._decision("migrate", f"{what}: {moves}, {self._figures(offer)}{notes}", offer)
@@ -157,11 +158,11 @@ class _Deciding:
         promise = self._memory.promise
         if promise is None:
             return None
-        short = self._yardstick.gain(self._stand.worth, promise.worth)
-        offer = self._stand.offer(promise.before)
-        better = offer.net > 0 and len(offer.worth.violations) <= len(self._stand.worth.violations)
+        short = self._yardstick.gain(self._situation.judged, promise.judged)
+        offer = self._situation.offer(promise.before)
+        better = offer.net > 0 and len(offer.judged.violations) <= len(self._situation.judged.violations)
         usable = not any(node in self._look.dead for node in promise.before.assignment.values())
-        if short <= self._terms.tolerance or not better or not usable:
+        if short <= self._options.tolerance or not better or not usable:
             self._memory = replace(self._memory, promise=self._kept_again(promise))
             return None
         if self._another_is_better(offer):
@@ -170,8 +171,8 @@ class _Deciding:
         seen = promise.broken + 1
         memory = replace(self._memory, promise=replace(promise, broken=seen, kept=0), pending=None)
         why = (
-            f"{self._yardstick.text(promise.worth.value)} promised, "
-            f"{self._yardstick.text(self._stand.worth.value)} achieved ({_percent(short)} worse); "
+            f"{self._yardstick.text(promise.judged.value)} promised, "
+            f"{self._yardstick.text(self._situation.judged.value)} achieved ({_percent(short)} worse); "
             f"the plan before would be {_percent(offer.gain)} better now"
         )
         waiting = self._waiting(seen)
@@ -184,13 +185,13 @@ class _Deciding:
         plan = self._look.replan.plan
         if plan is None or same_place(plan, self._look.current) or not self._may_be_tried(plan):
             return False
-        offer = self._stand.offer(plan)
+        offer = self._situation.offer(plan)
         return self._is_worth_it(offer) and offer.net > back.net
 
     def _kept_again(self, promise: Promise) -> Promise | None:
         """A promise that was kept in enough looks is no question any more."""
         kept = promise.kept + 1
-        if kept >= self._terms.confirmations and not self._cooling():
+        if kept >= self._options.confirmations and not self._cooling():
             return None
         return replace(promise, kept=kept, broken=0)
 
@@ -199,7 +200,7 @@ class _Deciding:
     def _going_on(self) -> tuple[Decision, Memory]:
         pending = self._memory.pending
         if pending is not None:
-            offer = self._stand.offer(pending.plan)
+            offer = self._situation.offer(pending.plan)
             if self._is_worth_it(offer) and self._may_be_tried(pending.plan):
                 return self._confirmed(offer, pending.looks + 1)
         plan = self._look.replan.plan
@@ -209,7 +210,7 @@ class _Deciding:
         if same_place(plan, self._look.current):
             reason = self._look.replan.reason or "no other plan is worth its moves"
             return self._decision("keep", reason), memory
-        offer = self._stand.offer(plan)
+        offer = self._situation.offer(plan)
         avoided = self._memory.why_not(plan, self._look.now)
         if avoided is not None:
             return self._decision("keep", f"{self._figures(offer)} by a plan that {avoided}", offer), memory
@@ -220,18 +221,18 @@ class _Deciding:
     def _confirmed(self, offer: Offer, looks: int) -> tuple[Decision, Memory]:
         memory = replace(self._memory, pending=Pending(offer.plan, looks))
         why = f"{self._figures(offer)} for {_counted(len(offer.moved))} moved"
-        mended = len(self._stand.worth.violations) - len(offer.worth.violations)
+        mended = len(self._situation.judged.violations) - len(offer.judged.violations)
         if mended > 0:
-            why = f"{self._stand.worth.violations[0]}; a plan that breaks {mended} fewer: {why}"
+            why = f"{self._situation.judged.violations[0]}; a plan that breaks {mended} fewer: {why}"
         waiting = self._waiting(looks)
         if waiting:
             return self._decision("wait", f"{why}; {waiting}", offer), memory
         return self._decision("migrate", why, offer), memory
 
     def _is_worth_it(self, offer: Offer) -> bool:
-        broken, broken_now = len(offer.worth.violations), len(self._stand.worth.violations)
+        broken, broken_now = len(offer.judged.violations), len(self._situation.judged.violations)
         return offer.moved != {} and (
-            broken < broken_now or (broken == broken_now and offer.net >= self._terms.min_gain)
+            broken < broken_now or (broken == broken_now and offer.net >= self._options.min_gain)
         )
 
     def _may_be_tried(self, plan: Plan) -> bool:
@@ -239,9 +240,9 @@ class _Deciding:
         return usable and self._memory.why_not(plan, self._look.now) is None
 
     def _too_little(self, offer: Offer) -> str:
-        if len(offer.worth.violations) > len(self._stand.worth.violations):
-            return f"{self._figures(offer)}, but it would break: {offer.worth.violations[0]}"
-        needed = self._terms.min_gain + offer.price
+        if len(offer.judged.violations) > len(self._situation.judged.violations):
+            return f"{self._figures(offer)}, but it would break: {offer.judged.violations[0]}"
+        needed = self._options.min_gain + offer.price
         moves = _counted(len(offer.moved))
         return f"{self._figures(offer)} for {moves} moved; {_percent(needed)} are needed"
 
@@ -249,8 +250,8 @@ class _Deciding:
 
     def _waiting(self, looks: int) -> str:
         """What a move still has to wait for; empty: for nothing."""
-        if looks < self._terms.confirmations:
-            return f"seen in {looks} of {self._terms.confirmations} looks"
+        if looks < self._options.confirmations:
+            return f"seen in {looks} of {self._options.confirmations} looks"
         left = self._cooling()
         return f"{left:.0f} s of the cool-down to go" if left else ""
 
@@ -258,10 +259,10 @@ class _Deciding:
         """Seconds of the cool-down that are left."""
         if self._memory.moved_at is None:
             return 0.0
-        return max(0.0, self._memory.moved_at + self._terms.cool_down_s - self._look.now)
+        return max(0.0, self._memory.moved_at + self._options.cool_down_s - self._look.now)
 
     def _figures(self, offer: Offer) -> str:
-        before, after = (self._yardstick.text(each.value) for each in (self._stand.worth, offer.worth))
+        before, after = (self._yardstick.text(each.value) for each in (self._situation.judged, offer.judged))
         step = f"{_percent(abs(offer.gain))} {'better' if offer.gain >= 0 else 'worse'}"
         return f"{self._yardstick.name} {step} ({before} -> {after})"
 

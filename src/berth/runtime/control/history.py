@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
@@ -184,6 +184,12 @@ def read_history(folder: Path) -> list[Event]:
         return []
     whole = content[: content.rfind(b"\n") + 1]
     return [Event.from_document(json.loads(line)) for line in whole.splitlines()]
+
+
+def last_watch(events: Sequence[Event]) -> list[Event]:
+    """The events of the last watch of a folder."""
+    last = max((number for number, event in enumerate(events) if event.event == "started"), default=0)
+    return list(events[last:])
 
 
 def table_of(events: list[Event]) -> pa.Table:

@@ -7,25 +7,66 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from berth.amounts import counted
 from berth.evaluation import evaluate
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.decision import Decision, Look, Memory, decide
 from berth.runtime.control.history import Event, History, Name
+from berth.runtime.control.offers import Yardstick
+from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.problems import computed_for_itself, source_rate, with_state
 from berth.runtime.control.replan import Replan, next_plan
-from berth.runtime.control.running import ENDS, NODE_LOST, RUNNING, Running
-from berth.runtime.control.terms import Terms
-from berth.runtime.control.worth import Yardstick
-from berth.runtime.migration import MigrationFailed
+from berth.runtime.placement import Placement
+from berth.runtime.running import Migration, MigrationFailed
 
+RUNNING, NODE_LOST = "running", "node lost"
+ENDS = ("finished", "failed", "stopped")
+"""What a run says when it is over."""
 GLANCE_SECONDS = 0.5
 """While something is being measured the run is looked after so often."""
-
-
 Measure = Callable[[Path, Problem, float], Problem]
 """Gives a problem with what the telemetry of the last so many seconds says."""
+
+
+class Running(Protocol):
+    """An application that runs by a plan."""
+
+    @property
+    def placement(self) -> Placement:
+        """Where everything is planned to run now."""
+        ...
+
+    @property
+    def telemetry(self) -> Path:
+        """The folder with the four feeds."""
+        ...
+
+    def dead_nodes(self) -> set[str]:
+        """The nodes of the problem whose worker is gone, or that can't give an executor."""
+        ...
+
+    def apply(self, plan: Plan) -> Migration:
+        """Stop, and start again by another plan on the same checkpoint; returns when it runs.
+
+        Raises:
+            BadInput: it can't run by that plan; it goes on by the one before.
+            MigrationFailed: it doesn't run by that plan. It stands still then, and waits for another one.
+        """
+        ...
+
+    def flush(self) -> None:
+        """Write all telemetry that there is, for a reader who comes now."""
+        ...
+
+    def state_bytes(self) -> dict[str, float]:
+        """The state of every operator, all its instances together."""
+        ...
+
+    def wait(self, seconds: float) -> str:
+        """Let it run: `running` after so long, or earlier `node lost`, `finished`, `failed` or `stopped`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -38,12 +79,12 @@ class Proposal:
     decision: Decision
 
 
-def watch(
+def run_control_loop(
     run: Running,
     problem: Problem,
     plan: Plan,
     measure: Measure,
-    terms: Terms,
+    options: WatchOptions,
     history: History,
     ask: Callable[[Proposal], bool] = lambda proposal: True,
     clock: Callable[[], float] = time.time,
@@ -59,9 +100,9 @@ def watch(
         problem: what is known at the start.
         plan: what it runs by.
         measure: gives the measured problem; what it raises is written down, and the problem before stays.
-        terms: when to look and what is worth a move.
+        options: when to look and what is worth a move.
         history: where everything is written down.
-        ask: whether a move may be made, where `terms.approve` says so.
+        ask: whether a move may be made, where `options.approve` says so.
         clock: seconds since 1970.
         seconds: stop watching after so long; None: when the run ends.
         reason: why the first plan is what it is.
@@ -72,7 +113,7 @@ def watch(
     """
     beside = executor or ThreadPoolExecutor(1, thread_name_prefix="berth measuring")
     try:
-        return _Loop(run, problem, plan, measure, terms, history, ask, clock, beside).run(seconds, reason)
+        return _Loop(run, problem, plan, measure, options, history, ask, clock, beside).run(seconds, reason)
     finally:
         if executor is None:
             beside.shutdown(wait=False, cancel_futures=True)
@@ -85,7 +126,7 @@ class _Loop:
         problem: Problem,
         plan: Plan,
         measure: Measure,
-        terms: Terms,
+        options: WatchOptions,
         history: History,
         ask: Callable[[Proposal], bool],
         clock: Callable[[], float],
@@ -95,7 +136,7 @@ class _Loop:
         self._problem = computed_for_itself(problem)
         self._plan = plan
         self._measure = measure
-        self._terms = terms
+        self._options = options
         self._history = history
         self._ask = ask
         self._clock = clock
@@ -128,7 +169,7 @@ class _Loop:
 
     def _wait(self, until: float) -> str:
         """Until the next look is due and something is measured, or the run has something to say."""
-        look_at = min(self._clock() + self._terms.every_s, until)
+        look_at = min(self._clock() + self._options.every_s, until)
         while (left := look_at - self._clock()) > 0:
             if self._run.dead_nodes() - self._dead:
                 # it died while nobody waited
@@ -157,7 +198,7 @@ class _Loop:
         """Measure, and look after the run meanwhile; what the run says if it is no longer just running."""
         if self._measuring is None:
             now = self._clock()
-            span = min(self._terms.memory, now - self._running_since)
+            span = min(self._options.memory, now - self._running_since)
             self._measuring = self._beside.submit(self._measure_now, self._problem, span)
         while not self._measuring.done():
             word = self._run.wait(min(GLANCE_SECONDS, max(0.0, until - self._clock())))
@@ -198,12 +239,12 @@ class _Loop:
             promise = self._memory.promise
             self._note(
                 "looked",
-                value_promised=None if promise is None else promise.worth.value,
+                value_promised=None if promise is None else promise.judged.value,
                 value_achieved=self._value(),
                 source_bytes_per_s=self._rate(),
             )
         look = Look(self._clock(), self._problem, self._plan, self._dead, replan, fresh)
-        decision, self._memory = decide(self._memory, look, self._yardstick, self._terms)
+        decision, self._memory = decide(self._memory, look, self._yardstick, self._options)
         self._act(decision)
 
     def _note_nodes(self) -> None:
@@ -224,7 +265,7 @@ class _Loop:
             return Replan(self._plan)
         try:
             return next_plan(
-                self._problem, self._plan, self._dead, self._terms, self._yardstick, self._application
+                self._problem, self._plan, self._dead, self._options, self._yardstick, self._application
             )
         except BadInput as error:
             return Replan(None, _line(error), "unknown")
@@ -238,12 +279,12 @@ class _Loop:
             return
         assert decision.offer is not None
         target = decision.offer.plan
-        if self._terms.dry_run:
+        if self._options.dry_run:
             self._note_decision("proposed", decision, plan=target)
-            self._avoid(target, self._terms.cool_down_s, "was proposed already")
-        elif self._terms.approve and not self._ask(self._proposal(decision, target)):
+            self._avoid(target, self._options.cool_down_s, "was proposed already")
+        elif self._options.approve and not self._ask(self._proposal(decision, target)):
             self._note_decision("declined", decision, plan=target)
-            self._avoid(target, self._terms.distrust_s, "was declined")
+            self._avoid(target, self._options.distrust_s, "was declined")
         elif (word := self._run.wait(0.0)) not in ENDS:
             # asking may have taken long: what has ended isn't moved
             self._move(decision, target)
@@ -262,7 +303,7 @@ class _Loop:
             migration = self._run.apply(target)
         except (BadInput, MigrationFailed) as error:
             self._note_decision("migration failed", replace(decision, reason=_line(error)), plan=target)
-            self._avoid(target, self._terms.distrust_s, "could not be applied")
+            self._avoid(target, self._options.distrust_s, "could not be applied")
             if isinstance(error, BadInput):
                 return
             self._stranded = True
@@ -278,9 +319,9 @@ class _Loop:
         self._running_since = self._clock()
         back = decision.kind == "roll back"
         if back:
-            self._memory = self._memory.rolled_back(now, before, self._terms)
+            self._memory = self._memory.rolled_back(now, before, self._options)
         else:
-            self._memory = self._memory.migrated(now, before, decision.offer.worth)
+            self._memory = self._memory.migrated(now, before, decision.offer.judged)
         self._note_decision(
             "rolled back" if back else "migrated",
             decision,
@@ -310,7 +351,7 @@ class _Loop:
         offer = decision.offer
         values: dict[str, object] = {"value_before": decision.before.value}
         if offer is not None:
-            values |= {"value_promised": offer.worth.value, "gain": offer.gain}
+            values |= {"value_promised": offer.judged.value, "gain": offer.gain}
             if decision.moves:
                 values["moved"] = offer.moved
         self._note(name, decision.reason, plan, **(values | more))

@@ -1,14 +1,21 @@
-"""The measured problem as re-planning needs it: without dead nodes, with what must stay where it is."""
+"""The problem of a watch: loaded while its rates are unknown, measured, and made ready for planning again."""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
 
 from berth.evaluation.goal import goal_mistakes
+from berth.files import problem_document, problem_from
+from berth.files.document import read_document
 from berth.model import BadInput, Operator, Plan, Problem
 from berth.model.errors import did_you_mean
+
+_OBJECTIVE = ("objective", "objective_scale", "objective_bounds")
 
 
 def computed_for_itself(problem: Problem) -> Problem:
@@ -129,3 +136,62 @@ def _with_any_rates(problem: Problem) -> Problem:
         for each in problem.applications
     )
     return replace(problem, applications=applications)
+
+
+@dataclass(frozen=True)
+class WatchedProblem:
+    """A problem, and its document without the objective: one that can be loaded while rates are unknown."""
+
+    problem: Problem
+    document: dict[str, Any]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """Of a problem whose rates are known as far as its objective needs them."""
+        return cls(problem, _without_objective(problem_document(problem)))
+
+
+def load_watched(path: str | Path) -> WatchedProblem:
+    """Read a problem file whose objective may have to wait for rates.
+
+    Raises:
+        BadInput: what measuring would not cure.
+    """
+    document = read_document(Path(path))
+    try:
+        problem = problem_from(document)
+    except BadInput as error:
+        problem = _without_rates(document, error)
+    return WatchedProblem(problem, _without_objective(document))
+
+
+def _without_objective(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key not in _OBJECTIVE}
+
+
+def _without_rates(document: Any, error: BadInput) -> Problem:
+    """The problem, if all that is wrong with it is that rates are not known yet."""
+    try:
+        plain = problem_from(_without_objective(document))
+        measured = problem_from(_with_rates(document))
+    except (BadInput, AttributeError):
+        raise error from None
+    return with_objective_of(measured, plain)
+
+
+def _with_rates(document: dict[str, Any]) -> dict[str, Any]:
+    filled = copy.deepcopy(document)
+    for application in filled["applications"]:
+        for stream in application.get("streams", ()):
+            stream.setdefault("bytes_per_s", 1.0)
+    return filled
+
+
+def with_objective_of(wanted: Problem, problem: Problem) -> Problem:
+    """A problem with what another one asks for."""
+    return replace(
+        problem,
+        objective=wanted.objective,
+        objective_scale=wanted.objective_scale,
+        objective_bounds=wanted.objective_bounds,
+    )

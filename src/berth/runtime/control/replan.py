@@ -16,7 +16,8 @@ from berth.model.pair_fields import PairField
 from berth.model.plan import Status
 from berth.policies import solve
 from berth.policies.registry import find_policy
-from berth.runtime.control.moves import Offer, Standpoint
+from berth.runtime.control.offers import MOVING, Offer, Situation, Yardstick
+from berth.runtime.control.options import GIGABYTE, WatchOptions
 from berth.runtime.control.problems import (
     computed_for_itself,
     homeless_operators,
@@ -26,8 +27,6 @@ from berth.runtime.control.problems import (
     with_operators_kept,
     without_nodes,
 )
-from berth.runtime.control.terms import GIGABYTE, Terms
-from berth.runtime.control.worth import MOVING, Yardstick
 
 STEPS = (4.0, 16.0, 64.0, 256.0)
 """How many times the price of moving is raised where too much would move."""
@@ -50,7 +49,7 @@ class Replan:
     """What the metrics of a normalised sum were scaled by."""
 
 
-def first_plan(problem: Problem, terms: Terms) -> Replan:
+def first_plan(problem: Problem, options: WatchOptions) -> Replan:
     """The plan that an application starts by.
 
     Where the objective needs rates that are not known yet, as in a first run, the plan is made for the part
@@ -61,7 +60,7 @@ def first_plan(problem: Problem, terms: Terms) -> Replan:
         BadInput: the policy, its parameters or the objective make no sense.
     """
     problem = computed_for_itself(problem)
-    parameters = dict(terms.parameters)
+    parameters = dict(options.parameters)
     weights = {name: weight for name, weight in problem.objective.items() if name not in MOVING}
     reason = ""
     if waits_for_rates(problem):
@@ -70,11 +69,11 @@ def first_plan(problem: Problem, terms: Terms) -> Replan:
             f"{_named(streams_without_rate(problem), 'no rate')}: a first plan for {_words(weights)} "
             f"(paper 000, section 6.2); {_words(problem.objective)} once rates are measured"
         )
-        if "first_run" in _parameters_of(terms.policy) and "first_run" not in parameters:
+        if "first_run" in _parameters_of(options.policy) and "first_run" not in parameters:
             parameters["first_run"] = True
     bounds = {name: pair for name, pair in problem.objective_bounds.items() if name in weights}
     wanted = replace(problem, objective=weights, objective_bounds=bounds)
-    plan = solve(wanted, terms.policy, time_limit=terms.time_limit, seed=terms.seed, **parameters)
+    plan = solve(wanted, options.policy, time_limit=options.time_limit, seed=options.seed, **parameters)
     if not plan.found:
         return Replan(None, plan.reason or "no plan was found", plan.status)
     return Replan(plan, reason, plan.status, bounds=_bounds_of(plan))
@@ -103,7 +102,7 @@ def next_plan(
     problem: Problem,
     current: Plan,
     dead: Collection[str],
-    terms: Terms,
+    options: WatchOptions,
     yardstick: Yardstick | None = None,
     application: str | None = None,
 ) -> Replan:
@@ -113,7 +112,7 @@ def next_plan(
         problem: as it was measured.
         current: the plan that runs.
         dead: nodes that can't run anything.
-        terms: the price of moving, the most moves at once, what is frozen, the policy.
+        options: the price of moving, the most moves at once, what is frozen, the policy.
         yardstick: what counts; None: the problem's objective.
         application: the one that is watched; the others of the problem stay where they are.
 
@@ -122,7 +121,7 @@ def next_plan(
     """
     problem = computed_for_itself(problem)
     yardstick = Yardstick.of(problem) if yardstick is None else yardstick
-    kept = kept_operators(problem, terms.frozen, application)
+    kept = kept_operators(problem, options.frozen, application)
     forced = frozenset(name for name, node in current.assignment.items() if node in dead)
     notes = _notes(kept, forced, current)
     alive = without_nodes(problem, dead)
@@ -137,41 +136,41 @@ def next_plan(
         alive = replace(alive, objective=_without_rates(alive), objective_bounds={})
         yardstick = Yardstick.of(alive)
         alone = kept | _unharmed(current, forced)
-        stand = Standpoint(alive, current, terms, yardstick, forced)
-        found, best = _Search(stand, with_operators_kept(alive, current, alone), alone).run()
+        situation = Situation(alive, current, options, yardstick, forced)
+        found, best = _Search(situation, with_operators_kept(alive, current, alone), alone).run()
     if best is None:
-        stand = Standpoint(alive, current, terms, yardstick, forced)
-        found, best = _Search(stand, with_operators_kept(alive, current, kept), kept).run()
+        situation = Situation(alive, current, options, yardstick, forced)
+        found, best = _Search(situation, with_operators_kept(alive, current, kept), kept).run()
     if best is None:
         return Replan(None, found.reason or "no plan was found", found.status, forced)
-    plan = _judged(stand, best.plan)
+    plan = _judged(situation, best.plan)
     return Replan(plan, "; ".join(notes), plan.status, forced, _bounds_of(found))
 
 
 class _Search:
     """Asks the policy, first at any price, then with the price of moving in the objective."""
 
-    def __init__(self, stand: Standpoint, problem: Problem, kept: frozenset[str]) -> None:
-        self._stand = stand
+    def __init__(self, situation: Situation, problem: Problem, kept: frozenset[str]) -> None:
+        self._situation = situation
         self._problem = problem
         self._kept = kept
-        self._budget = Budget(stand.terms.time_limit)
+        self._budget = Budget(situation.options.time_limit)
 
     def run(self) -> tuple[Plan, Offer | None]:
         """What the policy found at any price, and the best offer; None: there is no plan."""
-        stand = self._stand
+        situation = self._situation
         found = self._solved(self._problem, self._budget.part(FIRST_SHARE))
         if not found.found:
             return found, None
         targets = [self._restored(found)]
-        if set(stand.offer(targets[0]).moved) - stand.forced:
+        if set(situation.offer(targets[0]).moved) - situation.forced:
             targets += self._cheaper(found)
-        offers = [stand.trimmed(plan, self._budget) for plan in _different(targets)]
+        offers = [situation.trimmed(plan, self._budget) for plan in _different(targets)]
         within = [offer for offer in offers if offer is not None]
-        if not stand.forced:
-            within.append(stand.offer(stand.current))
+        if not situation.forced:
+            within.append(situation.offer(situation.current))
         # what runs on a dead node has to go somewhere, whatever the limit of moves
-        return found, min(within or map(stand.offer, targets), key=lambda offer: offer.rank)
+        return found, min(within or map(situation.offer, targets), key=lambda offer: offer.rank)
 
     def _cheaper(self, found: Plan) -> list[Plan]:
         """Plans for the objective with the price of moving; the price is raised until few enough move."""
@@ -188,32 +187,32 @@ class _Search:
             if not plan.found:
                 break
             plans.append(self._restored(plan))
-            if self._stand.fits(self._stand.offer(plans[-1])):
+            if self._situation.fits(self._situation.offer(plans[-1])):
                 break
         return plans
 
     def _solved(self, problem: Problem, budget: Budget) -> Plan:
-        terms = self._stand.terms
-        previous = self._stand.current
+        options = self._situation.options
+        previous = self._situation.current
         return solve(
-            problem, terms.policy, seed=terms.seed, previous=previous, budget=budget, **terms.parameters
+            problem, options.policy, seed=options.seed, previous=previous, budget=budget, **options.parameters
         )
 
     def _priced(self, found: Plan, times: float) -> Problem | None:
         """The problem with so many times the price of moving in its objective; None: it can't be weighed."""
-        problem, terms = self._problem, self._stand.terms
+        problem, options = self._problem, self._situation.options
         single = len(problem.objective) == 1
         scale: Literal["normalised", "raw"] = "raw" if single else problem.objective_scale
         weights = dict.fromkeys(problem.objective, 1.0) if single else dict(problem.objective)
         bounds = _bounds_of(found) if scale == "normalised" else {}
-        metrics = {**self._stand.worth.metrics, **_NOTHING_MOVED}
+        metrics = {**self._situation.judged.metrics, **_NOTHING_MOVED}
         if any(METRIC_BY_NAME[name].key not in metrics for name in weights):
             return None
         if scale == "normalised" and not bounds.keys() >= weights.keys():
             return None
         # what a relative gain of the whole is in terms of the objective
         whole = times * Goal(weights, scale, bounds).magnitude(metrics)
-        prices = {"moved_instances": terms.move_price, "moved_state": terms.state_price / GIGABYTE}
+        prices = {"moved_instances": options.move_price, "moved_state": options.state_price / GIGABYTE}
         for name, price in prices.items():
             if price * whole > 0:
                 best, worst = bounds.setdefault(name, (0.0, 1.0))
@@ -222,11 +221,11 @@ class _Search:
 
     def _restored(self, plan: Plan) -> Plan:
         """What is kept exactly where it is: instances of one operator may have changed places."""
-        home = self._stand.current.assignment
+        home = self._situation.current.assignment
         stays = {
             name: home[name]
             for name in plan.assignment
-            if name.partition("#")[0] in self._kept and name in home and name not in self._stand.forced
+            if name.partition("#")[0] in self._kept and name in home and name not in self._situation.forced
         }
         return replace(plan, assignment={**plan.assignment, **stays})
 
@@ -235,13 +234,13 @@ def _different(plans: list[Plan]) -> list[Plan]:
     return list({frozenset(plan.assignment.items()): plan for plan in reversed(plans)}.values())
 
 
-def _judged(stand: Standpoint, plan: Plan) -> Plan:
+def _judged(situation: Situation, plan: Plan) -> Plan:
     """A plan with the metrics and violations that it has under the problem itself."""
-    judged = evaluate(stand.problem, plan, stand.current)
+    judged = evaluate(situation.problem, plan, situation.current)
     return replace(
         plan,
-        goal=dict(stand.problem.objective),
-        objective=stand.yardstick.judge(stand.problem, plan).value,
+        goal=dict(situation.problem.objective),
+        objective=situation.yardstick.judge(situation.problem, plan).value,
         bound=None,
         gap=None,
         status="unknown" if judged.violations else "feasible",

@@ -1,0 +1,269 @@
+"""The way to clusters: those that run on this machine, and the one that an application runs on."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import urllib.request
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from berth.model import BadInput, Node, Problem
+from berth.model.errors import did_you_mean
+from berth.processes import complaint_in
+from berth.runtime.cluster.folder import (
+    all_endings,
+    all_logs,
+    all_states,
+    ask_keeper,
+    clear,
+    clear_ended,
+    clusters_folder,
+    locked,
+    read_state,
+    remove,
+)
+from berth.runtime.cluster.master_page import MasterPage, ask_master
+from berth.runtime.cluster.nodes import Cluster, Room, Worker, resource_name, room_of
+from berth.runtime.cluster.starting import cluster_nodes, temporary_cluster
+
+STOP_SECONDS = 20.0
+REVIVE_SECONDS = 60.0
+LOOK_SECONDS = 0.1
+_DEFAULT_UI_PORT = 8080
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A cluster that ended by itself, and where its logs are."""
+
+    name: str
+    reason: str
+    logs: Path
+
+
+def running_clusters() -> list[Cluster]:
+    """The clusters of this user that run on this machine, by name; what crashed ones left is cleared."""
+    if not clusters_folder().exists():
+        return []
+    with locked():
+        clear_ended()
+        return [state.cluster for state in all_states() if state.ready]
+
+
+def endings() -> list[Ending]:
+    """The clusters that ended by themselves, until another of their name is started or they are stopped."""
+    return [Ending(folder.name, reason, folder / "logs") for folder, reason in all_endings().items()]
+
+
+def forget_endings() -> None:
+    """Remove the logs of clusters that ended by themselves, or never came up."""
+    if not clusters_folder().exists():
+        return
+    with locked():
+        for folder in all_logs():
+            remove(folder)
+
+
+def cluster_for(problem: Problem) -> Cluster | None:
+    """A running cluster with a worker up, and enough slots, for every hosting node of the problem.
+
+    Temporary ones belong to other commands, and are left out.
+    """
+    needed = {node.name: node.slots for node in cluster_nodes(problem)}
+    for cluster in running_clusters():
+        offered = {node.name: node.slots for node in cluster.nodes}
+        if cluster.temporary or any(offered.get(name, 0) < slots for name, slots in needed.items()):
+            continue
+        try:
+            page = page_of(cluster.ui_url, cluster.node_names)
+        except BadInput:
+            # it ends in this moment
+            continue
+        if needed.keys() <= page.alive:
+            return cluster
+    return None
+
+
+def workers_of(ui_url: str, nodes: Iterable[str] = ()) -> list[Worker]:
+    """The workers that offer nodes' resources, as the master at this address of its web page lists them.
+
+    A worker that the master doesn't list is not there; one that it lists as anything but alive is not alive.
+    Dead ones are left out once another worker of their node is alive.
+
+    Args:
+        ui_url: `http://host:port`.
+        nodes: names of nodes, where they are known: other names are read from those of the resources.
+
+    Raises:
+        BadInput: the master doesn't answer.
+    """
+    return list(page_of(ui_url, nodes).workers)
+
+
+def page_of(ui_url: str, nodes: Iterable[str] = ()) -> MasterPage:
+    """The workers and applications that the master lists.
+
+    Raises:
+        BadInput: the master doesn't answer.
+    """
+    try:
+        return ask_master(ui_url, {resource_name(node): node for node in nodes})
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+    except ValueError as error:
+        reason = str(error)
+    raise BadInput([f"the master's page {ui_url} doesn't answer: {reason}"])
+
+
+def stop_cluster(cluster: Cluster) -> Path | None:
+    """Stop a cluster, and wait until none of its processes is left; one that has ended is stopped already.
+
+    Returns:
+        Where its logs are, if something of it had failed.
+    """
+    state = read_state(cluster.folder)
+    if state is not None and not state.is_elsewhere:
+        state.keeper.send(signal.SIGTERM)
+        if not state.keeper.wait_gone(STOP_SECONDS):
+            state.keeper.send(signal.SIGKILL)
+            state.keeper.wait_gone(STOP_SECONDS)
+        with locked():
+            if (left := read_state(cluster.folder)) is not None and left.token == state.token:
+                clear(cluster.folder, left)
+    logs = cluster.folder / "logs"
+    return logs if logs.exists() and read_state(cluster.folder) is None else None
+
+
+def revive(cluster: Cluster, node: str) -> None:
+    """Start the worker of a node again, and wait until the master knows it.
+
+    Raises:
+        BadInput: there is no such node or cluster, the worker is up, or it doesn't start.
+    """
+    if node not in cluster.node_names:
+        raise BadInput([f"cluster {cluster.name} has no node {did_you_mean(node, cluster.node_names)}"])
+    if node in page_of(cluster.ui_url, cluster.node_names).alive:
+        raise BadInput([f"node {node} is up: there is nothing to revive"])
+    try:
+        answer = ask_keeper(cluster.folder, {"do": "revive", "node": node})
+    except (OSError, ValueError) as error:
+        raise BadInput([f"cluster {cluster.name} doesn't run any more: {error}"]) from error
+    if "error" in answer:
+        raise BadInput([f"node {node}: {answer['error']}"])
+    deadline = time.monotonic() + REVIVE_SECONDS
+    while node not in page_of(cluster.ui_url, cluster.node_names).alive:
+        state = read_state(cluster.folder)
+        ended = state is None or node not in state.workers
+        if ended or time.monotonic() > deadline:
+            log = cluster.folder / "logs" / f"{resource_name(node)}.log"
+            raise BadInput([f"the worker of node {node} doesn't start: {complaint_in(log)} (its log: {log})"])
+        time.sleep(LOOK_SECONDS)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where a cluster's master is, and where it tells about its workers, if that is known."""
+
+    master_url: str
+    ui_url: str | None
+
+    def workers(self) -> dict[str, Worker] | None:
+        """The workers of nodes that are alive, by node; None where nobody tells."""
+        if self.ui_url is None:
+            return None
+        return {worker.node: worker for worker in workers_of(self.ui_url) if worker.alive}
+
+
+def access_to(cluster: Cluster) -> Access:
+    """The way to a cluster that berth has started."""
+    return Access(cluster.master_url, cluster.ui_url)
+
+
+def access_by_url(master_url: str, ui_url: str | None = None) -> Access:
+    """The way to somebody else's cluster; its page is looked for where Spark has it by default."""
+    if ui_url is not None or not master_url.startswith("spark://"):
+        return Access(master_url, ui_url)
+    guess = f"http://{urlsplit(master_url).hostname}:{_DEFAULT_UI_PORT}"
+    try:
+        with urllib.request.urlopen(f"{guess}/json/", timeout=2) as answer:
+            found = json.load(answer)
+    except (OSError, ValueError):
+        return Access(master_url, None)
+    same = isinstance(found, dict) and found.get("url") == master_url
+    return Access(master_url, guess if same else None)
+
+
+@contextmanager
+def access_for(
+    problem: Problem, master_url: str | None, ui_url: str | None, report: Callable[[str], None]
+) -> Iterator[Access]:
+    """The cluster to run on, started for the time of a `with` block where none is there.
+
+    Args:
+        problem: its nodes that host need a worker each.
+        master_url: the cluster; None: a running one of berth's that has the nodes, else a new one.
+        ui_url: the page of that cluster's master, if it is not where Spark has it by default.
+        report: hears what is being done, in a few words.
+
+    Raises:
+        BadInput: the master is no cluster, or none can be started.
+    """
+    if master_url is not None:
+        if master_url.startswith("local"):
+            raise BadInput([f"--master {master_url}: has no workers to pin operators to; leave it out"])
+        yield access_by_url(master_url, ui_url)
+        return
+    running = cluster_for(problem)
+    if running is not None:
+        yield access_to(running)
+        return
+    with temporary_cluster(problem, report) as started:
+        yield access_to(started)
+
+
+def rooms_for(problem: Problem, workers: Mapping[str, Worker] | None) -> dict[str, Room]:
+    """The tasks at a time for each node that hosts: by its capacity, and not more than its worker offers."""
+    return {node.name: _room(node, workers) for node in problem.network.nodes if node.hosts}
+
+
+def _room(node: Node, workers: Mapping[str, Worker] | None) -> Room:
+    room = room_of(node)
+    if workers is None:
+        # one core is what every worker has
+        return Room(1, room.memory_mb)
+    worker = workers.get(node.name)
+    if worker is None:
+        return room
+    # one core and one unit stay free for the driver's own jobs
+    return Room(max(1, min(room.slots, worker.cores - 1, worker.slots - 1)), room.memory_mb)
+
+
+def check_nodes(
+    access: Access, nodes: Collection[str], workers: Mapping[str, Worker] | None, memory_mb: int
+) -> None:
+    """Refuse nodes that can't give an executor, before anything waits for one.
+
+    Raises:
+        BadInput: a line for each such node.
+    """
+    if workers is None:
+        return
+    mistakes = []
+    for node in nodes:
+        worker = workers.get(node)
+        if worker is None:
+            mistakes.append(
+                f"node {node}: no worker at {access.master_url} offers {resource_name(node)!r}; start one as "
+                "docs/cluster.md says, or plan without the node"
+            )
+        elif worker.memory_mb < memory_mb:
+            mistakes.append(
+                f"node {node}: its worker has {worker.memory_mb} MB, an executor needs {memory_mb} MB"
+            )
+    if mistakes:
+        raise BadInput(mistakes)

@@ -1,0 +1,102 @@
+"""What a cluster is: a master, and nodes that each offer a resource of their own and room for tasks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from berth.model import Node
+
+NODE_VARIABLE = "BERTH_NODE"
+"""The environment variable of a worker, and of all that it starts, that has the node's name."""
+
+EXECUTOR_MB = 512
+"""An executor's memory where the problem says nothing; below about 450 MB Spark refuses to start one."""
+
+RESOURCE_PREFIX = "node_"
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
+_ESCAPED = re.compile(r"_x([0-9a-f]+)_")
+
+
+def resource_name(node: str) -> str:
+    """The resource that only this node's worker offers: `node_rome`.
+
+    Names of resources are parts of Spark's settings: a character that breaks those is written as its code.
+    """
+    return RESOURCE_PREFIX + _UNSAFE.sub(lambda found: f"_x{ord(found[0]):x}_", node)
+
+
+def node_of(resource: str) -> str:
+    """The node that a resource stands for: `rome` for `node_rome`."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), resource.removeprefix(RESOURCE_PREFIX))
+
+
+@dataclass(frozen=True)
+class Room:
+    """What the worker of a node offers for operators: so many tasks at a time, so much memory."""
+
+    slots: int
+    memory_mb: int
+
+
+def room_of(node: Node) -> Room:
+    """The room that a capacity of `cpu` (or else `slots`) and `memory` means; enough for an executor."""
+    slots = node.capacity.get("cpu", node.capacity.get("slots", 0.0))
+    memory = node.capacity.get("memory", 0.0)
+    return Room(slots=max(1, int(slots)), memory_mb=max(EXECUTOR_MB, int(memory / 2**20)))
+
+
+@dataclass(frozen=True)
+class ClusterNode:
+    """A node of a cluster on this machine: the room for operators, without what the driver's own jobs get."""
+
+    name: str
+    slots: int
+    memory_mb: int
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster on this machine that was started by berth."""
+
+    name: str
+    master_url: str
+    ui_url: str
+    folder: Path
+    nodes: tuple[ClusterNode, ...]
+    temporary: bool = False
+    """Whether it belongs to one command and ends with it."""
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """The names of its nodes."""
+        return tuple(node.name for node in self.nodes)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """What a master says about the worker of a node; slots are units of the node's resource."""
+
+    node: str
+    alive: bool
+    host: str
+    port: int
+    cores: int
+    cores_used: int
+    memory_mb: int
+    memory_used_mb: int
+    slots: int
+    slots_used: int
+
+
+@dataclass(frozen=True)
+class RunningApplication:
+    """An application of Spark that the master knows as running or waiting."""
+
+    id: str
+    name: str
+    cores: int
+    state: str

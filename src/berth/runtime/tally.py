@@ -1,0 +1,313 @@
+"""What a run comes to: amounts, rates and latencies, in memory that doesn't grow with time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from berth.files.run_folder import write_now
+from berth.model import BadInput
+from berth.runtime.application import Application
+from berth.runtime.figures import (
+    Figures,
+    Latencies,
+    LatencyFigures,
+    OperatorFigures,
+    StreamFigures,
+    latency_entry,
+    operator_entry,
+    stream_entry,
+)
+from berth.runtime.measures import BatchMeasures
+from berth.runtime.placement import Placement, instance_name
+
+RECENT_MS = 30_000.0
+"""What "now" is in rates."""
+MOST_RECENT = 300
+"""Batches that are kept for these."""
+PATIENCE_MS = 10_000.0
+"""So long after a batch, or twice the time that it stood for, rates begin to fall."""
+MOST_MIGRATIONS = 1_000
+"""The newest, that are kept; all are counted."""
+MOST_DIFFERENCES = 100
+"""The first, that are kept: one is too many already."""
+
+Amounts = dict[tuple[str, ...], float]
+"""By what it is and whose: `("in", operator)`, `("bytes", sender, receiver)`."""
+EVERY_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The time that a batch stands for, and what it brought."""
+
+    since_ms: float
+    until_ms: float
+    amounts: Amounts
+
+
+class RunTally:
+    """Takes one batch after another; it may be asked from another thread at any time."""
+
+    def __init__(self, application: Application, placement: Placement, started_ms: float) -> None:
+        self._application = application
+        self._placement = placement
+        self._started_ms = started_ms
+        self._ended_ms: float | None = None
+        self._lock = threading.Lock()
+        self._batches = 0
+        self._covered_ms = 0.0
+        self._total: Amounts = defaultdict(float)
+        self._instances: Amounts = defaultdict(float)
+        self._recent: deque[_Span] = deque(maxlen=MOST_RECENT)
+        self._latencies = Latencies()
+        self._state_bytes: dict[str, float] = {}
+        self._migrated = 0
+        self._migrations: deque[Mapping[str, Any]] = deque(maxlen=MOST_MIGRATIONS)
+        self._verified_tasks = 0
+        self._differences: list[str] = []
+
+    def add(self, measures: BatchMeasures) -> None:
+        """Count a batch; it stands for the time since the one before it, as it does in the telemetry."""
+        amounts = _amounts_of(measures)
+        with self._lock:
+            since = self._recent[-1].until_ms if self._recent else measures.began_ms
+            if since >= measures.ended_ms:  # somebody set the clock back
+                since = measures.began_ms
+            self._recent.append(_Span(since, max(since + 1, measures.ended_ms), amounts))
+            self._covered_ms += max(1.0, measures.ended_ms - since)
+            _add(self._total, amounts)
+            _add(self._instances, _amounts_of_instances(measures))
+            self._batches += 1
+            self._latencies.add(measures.latency_ms)
+            self._placement = measures.placement
+            self._state_bytes |= measures.state_bytes
+            self._verified_tasks += measures.verified_tasks
+            self._differences += measures.differences[: MOST_DIFFERENCES - len(self._differences)]
+
+    def migrated(self, migration: Mapping[str, Any]) -> None:
+        """Note a migration: `moved`, `pause_seconds` and `state_bytes`, and what else there is to say."""
+        with self._lock:
+            self._migrated += 1
+            self._migrations.append(dict(migration))
+
+    def end(self, ended_ms: float) -> None:
+        """Say when the run ended."""
+        with self._lock:
+            self._ended_ms = ended_ms
+
+    def now(self, now_ms: float | None = None) -> Figures:
+        """How it is, with the rates of the last 30 seconds."""
+        with self._lock:
+            moment = time.time() * 1000 if now_ms is None else now_ms
+            return self._figures(moment, *self._recently(moment))
+
+    def overall(self) -> Figures:
+        """How it was: rates over all the time that batches stand for."""
+        with self._lock:
+            return self._figures(self._until_ms, self._total, self._covered_ms)
+
+    def now_document(self) -> dict[str, Any]:
+        """How it is, for JSON: with the keys of the report, and the latency of the last batch."""
+        figures = self.now()
+        latency = latency_entry(figures.latency)
+        if latency is not None and figures.latency is not None:
+            latency["last"] = round(figures.latency.last, 1)
+        with self._lock:
+            plan = self._plan()
+        return {
+            "application": figures.application,
+            "started": _iso(self._started_ms),
+            "seconds": round(figures.seconds, 3),
+            "batches": figures.batches,
+            "rows": figures.rows,
+            "rows_per_s": round(figures.rows_per_s, 3),
+            "latency_ms": latency,
+            "plan": plan,
+            "operators": [operator_entry(each) for each in figures.operators],
+            "streams": [stream_entry(each) for each in figures.streams],
+            "migrated": figures.migrations,
+        }
+
+    def document(self) -> dict[str, Any]:
+        """The report, for JSON."""
+        figures = self.overall()
+        with self._lock:
+            return {
+                "application": figures.application,
+                "started": _iso(self._started_ms),
+                "ended": _iso(self._until_ms),
+                "seconds": round(figures.seconds, 3),
+                "batches": figures.batches,
+                "rows": figures.rows,
+                "rows_per_s": round(figures.rows_per_s, 3),
+                "latency_ms": latency_entry(figures.latency),
+                "plan": self._plan(),
+                "placement": {
+                    "verified_tasks": self._verified_tasks,
+                    "differences": list(self._differences),
+                },
+                "operators": [
+                    {**operator_entry(each), "instances": self._instances_of(each.operator)}
+                    for each in figures.operators
+                ],
+                "streams": [stream_entry(each) for each in figures.streams],
+                "migrated": self._migrated,
+                "migrations": [_migration_entry(each) for each in self._migrations],
+            }
+
+    @property
+    def _until_ms(self) -> float:
+        if self._ended_ms is not None:
+            return self._ended_ms
+        return self._recent[-1].until_ms if self._recent else self._started_ms
+
+    def _recently(self, now_ms: float) -> tuple[Amounts, float]:
+        """What the last while brought, and how long it was."""
+        amounts: Amounts = defaultdict(float)
+        if not self._recent:
+            return amounts, 0.0
+        last = self._recent[-1]
+        patience = max(PATIENCE_MS, 2 * (last.until_ms - last.since_ms))
+        until = last.until_ms if now_ms - last.until_ms <= patience else now_ms
+        since = max(until - RECENT_MS, self._recent[0].since_ms)
+        for span in self._recent:
+            inside = min(span.until_ms, until) - max(span.since_ms, since)
+            if inside > 0:
+                _add(amounts, span.amounts, inside / (span.until_ms - span.since_ms))
+        return amounts, until - since
+
+    def _figures(self, now_ms: float, rated: Amounts, rated_ms: float) -> Figures:
+        """Amounts of all the time, and the rates of a part of it."""
+        latency = None
+        if self._batches:
+            times = self._latencies
+            latency = LatencyFigures(times.at(0.5), times.at(0.95), times.longest, times.last)
+        quiet = max(0.0, now_ms - self._recent[-1].until_ms) / 1000 if self._recent else None
+        return Figures(
+            application=self._application.name,
+            seconds=max(0.0, now_ms - self._started_ms) / 1000,
+            batches=self._batches,
+            rows=round(self._total.get(("rows",), 0.0)),
+            rows_per_s=_per_second(rated, rated_ms, "rows"),
+            quiet_seconds=quiet,
+            operators=tuple(self._operator(name, rated, rated_ms) for name in self._application.operators),
+            streams=tuple(self._stream(*ends, rated, rated_ms) for ends in self._application.streams),
+            latency=latency,
+            migrations=self._migrated,
+            last_migration=self._migrations[-1] if self._migrations else None,
+            verified_tasks=self._verified_tasks,
+            differences=tuple(self._differences),
+        )
+
+    def _operator(self, name: str, rated: Amounts, rated_ms: float) -> OperatorFigures:
+        return OperatorFigures(
+            operator=name,
+            nodes=self._placement.nodes[name],
+            rows_in=round(self._total.get(("in", name), 0.0)),
+            rows_out=round(self._total.get(("out", name), 0.0)),
+            busy_ms=self._total.get(("busy", name), 0.0),
+            rows_per_s=_per_second(rated, rated_ms, "in", name),
+            busy_share=_per_second(rated, rated_ms, "busy", name) / 1000,
+            state_bytes=self._state_bytes.get(name),
+        )
+
+    def _stream(self, sender: str, receiver: str, rated: Amounts, rated_ms: float) -> StreamFigures:
+        return StreamFigures(
+            sender=sender,
+            receiver=receiver,
+            rows=round(self._total.get(("rows", sender, receiver), 0.0)),
+            bytes=round(self._total.get(("bytes", sender, receiver), 0.0)),
+            rows_per_s=_per_second(rated, rated_ms, "rows", sender, receiver),
+            bytes_per_s=_per_second(rated, rated_ms, "bytes", sender, receiver),
+        )
+
+    def _plan(self) -> dict[str, str]:
+        """The plan of the last batch, as plan files have it."""
+        return {
+            self._application.full_name(instance_name(operator, number, len(nodes))): node
+            for operator, nodes in self._placement.nodes.items()
+            for number, node in enumerate(nodes)
+        }
+
+    def _instances_of(self, operator: str) -> list[dict[str, Any]]:
+        """What each instance did on each node that it ran on."""
+        places = sorted({key[1:] for key in self._instances if key[1] == operator})
+        return [
+            {
+                "instance": instance,
+                "node": node,
+                "rows_in": round(self._instances["in", operator, instance, node]),
+                "rows_out": round(self._instances["out", operator, instance, node]),
+                "busy_ms": round(self._instances["busy", operator, instance, node], 3),
+            }
+            for operator, instance, node in places
+        ]
+
+
+def _amounts_of(measures: BatchMeasures) -> Amounts:
+    amounts: Amounts = defaultdict(float)
+    amounts["rows",] += measures.rows
+    for each in measures.instances:
+        amounts["in", each.operator] += each.rows_in
+        amounts["out", each.operator] += each.rows_out
+        amounts["busy", each.operator] += each.busy_ms
+    for stream in measures.streams:
+        amounts["rows", stream.sender, stream.receiver] += stream.rows
+        amounts["bytes", stream.sender, stream.receiver] += stream.bytes
+    return amounts
+
+
+def _amounts_of_instances(measures: BatchMeasures) -> Amounts:
+    amounts: Amounts = {}
+    for each in measures.instances:
+        place = each.operator, each.instance, each.node
+        amounts["in", *place] = each.rows_in
+        amounts["out", *place] = each.rows_out
+        amounts["busy", *place] = each.busy_ms
+    return amounts
+
+
+def _add(total: Amounts, amounts: Amounts, share: float = 1.0) -> None:
+    for key, amount in amounts.items():
+        total[key] += amount * share
+
+
+def _per_second(amounts: Amounts, milliseconds: float, *key: str) -> float:
+    return amounts.get(key, 0.0) / milliseconds * 1000 if milliseconds else 0.0
+
+
+def _migration_entry(migration: Mapping[str, Any]) -> dict[str, Any]:
+    moved = {name: {"from": a, "to": b} for name, (a, b) in dict(migration.get("moved", {})).items()}
+    return {**migration, "moved": moved}
+
+
+def _iso(epoch_ms: float) -> str:
+    return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+class TallyWriter:
+    """Counts batches, and writes what they come to into the run's folder."""
+
+    def __init__(self, tally: RunTally, folder: Path) -> None:
+        self._tally = tally
+        self._folder = folder
+        self._written_at = -EVERY_SECONDS
+
+    def add(self, measures: BatchMeasures) -> None:
+        """Count a batch."""
+        self._tally.add(measures)
+        now = time.monotonic()
+        if now - self._written_at >= EVERY_SECONDS:
+            self._written_at = now
+            try:
+                write_now(self._folder, self._tally.now_document())
+            except BadInput:
+                # a full disk ends no run: the next batch tries again
+                self._written_at = now + EVERY_SECONDS

@@ -82,7 +82,8 @@ def test_what_is_closed_stays_closed(tmp_path: Path) -> None:
         waiting = threading.Thread(target=_measure_and_fail, args=(measurer, tmp_path / "telemetry"))
         waiting.start()
         time.sleep(0.5)
-        children = psutil.Process().children(recursive=True)
+        assert measurer.pid is not None
+        children = _family(measurer.pid)
         began = time.monotonic()
     assert time.monotonic() - began < 15
     waiting.join(10)

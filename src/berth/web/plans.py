@@ -24,11 +24,10 @@ from berth.web.workspace import (
     PLAN_ENDS,
     Content,
     Entry,
-    Signature,
+    Remembered,
     Workspace,
     new_name,
     plain_name,
-    signature,
 )
 
 
@@ -159,7 +158,7 @@ class Plans:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._entries: dict[str, tuple[Signature, dict[str, Any] | None]] = {}
+        self._known: Remembered[dict[str, Any] | None] = Remembered()
 
     def list(self, problem: str | None = None) -> list[dict[str, Any]]:
         """All plan files by path, or those for the problem of a name."""
@@ -169,14 +168,10 @@ class Plans:
     def _listed(self, entry: Entry) -> dict[str, Any] | None:
         """What lists say of a plan; None for a file that is none after all."""
         try:
-            now = signature(entry.place.stat())
-            known = self._entries.get(entry.id)
-            if known is None or known[0] != now:
-                known = now, self._facts(self._workspace.content(entry, WHAT))
-                self._entries[entry.id] = known
+            status = entry.place.stat()
+            return self._known.of(entry.id, status, lambda: self._facts(self._workspace.content(entry, WHAT)))
         except OSError:  # it is gone meanwhile
             return None
-        return known[1]
 
     def _facts(self, content: Content) -> dict[str, Any] | None:
         try:

@@ -20,13 +20,12 @@ from berth.web.workspace import (
     PROBLEM_ENDS,
     Content,
     Entry,
-    Signature,
+    Remembered,
     Workspace,
     kind_of,
     new_name,
     path_of,
     plain_name,
-    signature,
     time_text,
 )
 
@@ -177,25 +176,23 @@ class Problems:
         self._lock = threading.Lock()
         self._viewing = threading.Lock()
         self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
-        self._entries: dict[str, tuple[Signature, dict[str, Any]]] = {}
+        self._facts: Remembered[dict[str, Any]] = Remembered()
 
     def list(self) -> list[dict[str, Any]]:
         """All problem files, by path."""
         return [entry for entry in map(self._listed, self._workspace.files("problem")) if entry is not None]
 
     def _listed(self, entry: Entry) -> dict[str, Any] | None:
+        def facts() -> dict[str, Any]:
+            content = self._workspace.content(entry, WHAT)
+            reading = read_problem(content.data, str(entry.path))
+            listed = {**file_facts(content), "ok": reading.problem is not None, **reading.summary()}
+            return listed | {"mistakes": len(reading.mistakes)}
+
         try:
-            now = signature(entry.place.stat())
-            known = self._entries.get(entry.id)
-            if known is None or known[0] != now:
-                content = self._workspace.content(entry, WHAT)
-                reading = read_problem(content.data, str(entry.path))
-                listed = {**file_facts(content), "ok": reading.problem is not None, **reading.summary()}
-                known = now, listed | {"mistakes": len(reading.mistakes)}
-                self._entries[entry.id] = known
+            return self._facts.of(entry.id, entry.place.stat(), facts)
         except OSError:  # it is gone meanwhile
             return None
-        return known[1]
 
     def content(self, identity: str) -> Content:
         """A problem's file."""

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
 
 from berth.files import PLAN
+from berth.web.answers import answer
 from berth.web.jobs import JobFolder
 from berth.web.plans import Plans
 from berth.web.problems import Problems
@@ -17,7 +19,7 @@ from berth.web.results import Experiments, Tables
 from berth.web.runs import Runs
 from berth.web.security import Settings, author_of
 from berth.web.streams import Streams
-from berth.web.workspace import ID_PATTERN, Workspace
+from berth.web.workspace import ID_PATTERN, Content, Workspace
 
 Text = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=400)]
@@ -222,6 +224,22 @@ PLAN_BODY = {
     }
 }
 """A plan file as the body, for the OpenAPI document."""
+
+
+def file_answer(folder: str, content: Content, document: Any, status: int = 200) -> Response:
+    """An answer about a file of the workspace, with its ETag and, if it is new, its address."""
+    where = {"Location": f"/api/v1/{folder}/{content.entry.id}"} if status == 201 else {}
+    return answer(document, status, etag_header(content) | where)
+
+
+def etag_header(content: Content) -> dict[str, str]:
+    """What tells this content of a file from others."""
+    return {"ETag": f'"{content.etag}"'}
+
+
+def sends_json(request: Request) -> bool:
+    """Whether a request says that its body is JSON."""
+    return request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
 
 
 def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 from berth.files.run_folder import FIGURES_FILE, NOW_FILE, alive, decide, open_proposal, read_json
 from berth.web.answers import Refused, missing
 from berth.web.problems import Problems
-from berth.web.workspace import Entry, Signature, Workspace, is_run, signature, time_text
+from berth.web.workspace import Entry, Remembered, Workspace, is_run, time_text
 
 WHAT = "run"
 LINES = "history.jsonl"
@@ -49,7 +49,7 @@ class Runs:
     def __init__(self, workspace: Workspace, problems: Problems) -> None:
         self._workspace = workspace
         self._problems = problems
-        self._pasts: dict[Path, tuple[Signature, _Past]] = {}
+        self._pasts: Remembered[_Past] = Remembered()
 
     def list(self) -> list[dict[str, Any]]:
         """All runs, by path."""
@@ -96,14 +96,10 @@ class Runs:
     def _past(self, place: Path) -> _Past:
         """What a history comes to; read again only when it has grown."""
         try:
-            now = signature((place / LINES).lstat())
+            status = (place / LINES).lstat()
         except OSError:
             return _Past()
-        known = self._pasts.get(place)
-        if known is None or known[0] != now:
-            known = now, _Past.of(read_events(place))
-            self._pasts[place] = known
-        return known[1]
+        return self._pasts.of(place, status, lambda: _Past.of(read_events(place)))
 
     def document(self, identity: str) -> dict[str, Any]:
         """All about a run."""

@@ -7,11 +7,11 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from berth.files import write_bytes
 from berth.model import BadInput
@@ -120,9 +120,9 @@ LARGEST_SNIFFED = 4 * 2**20
 OTHERS = "another program"
 
 Kind = Literal["problem", "plan", ""]
+Fact = TypeVar("Fact")
 _FORMAT = re.compile(rb"""(?:^|[{,\s])["']?format["']?\s*:\s*["']?(berth(?:-plan)?/v1)\b""")
 _RUN_MARKS = ("run.json", "history.jsonl")
-Signature = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,24 @@ class Content:
     modified: float
 
 
+class Remembered(Generic[Fact]):
+    """What is known of files, worked out again only when a file has changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[tuple[int, int, int], Fact]] = {}
+
+    def of(self, key: Hashable, status: os.stat_result, work_out: Callable[[], Fact]) -> Fact:
+        """What is known under a key of the file that has this status."""
+        now = status.st_ino, status.st_mtime_ns, status.st_size
+        known = self._known.get(key)
+        if known is None or known[0] != now:
+            if len(self._known) > MOST_ENTRIES:
+                self._known.clear()
+            known = now, work_out()
+            self._known[key] = known
+        return known[1]
+
+
 class Workspace:
     """The files of one folder. Writing is one at a time, and never over what somebody else has changed."""
 
@@ -160,7 +178,7 @@ class Workspace:
         self._lock = threading.RLock()
         self._authors: dict[str, tuple[str, str]] = {}
         """By id: the etag that this service wrote last, and for whom."""
-        self._kinds: dict[Path, tuple[Signature, Kind]] = {}
+        self._kinds: Remembered[Kind] = Remembered()
 
     def entry(self, identity: str, what: str) -> Entry:
         """What an id means.
@@ -250,16 +268,8 @@ class Workspace:
             status = place.stat()
         except OSError:
             return ""
-        now = signature(status)
-        known = self._kinds.get(place)
-        if known is None or known[0] != now:
-            known = now, _sniffed(place, status)
-            if len(self._kinds) > MOST_ENTRIES:
-                self._kinds.clear()
-            self._kinds[place] = known
-        if known[1] == "" and self._is_draft(place):
-            return "problem"
-        return known[1]
+        kind = self._kinds.of(place, status, lambda: _sniffed(place, status))
+        return "problem" if kind == "" and self._is_draft(place) else kind
 
     def _is_draft(self, place: Path) -> bool:
         return PurePosixPath(place.relative_to(self.root)) in self.drafts
@@ -362,11 +372,6 @@ def time_text(seconds: float) -> str:
     """A moment in ISO 8601."""
     moment = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
     return moment.replace("+00:00", "Z")
-
-
-def signature(status: os.stat_result) -> Signature:
-    """What changes when a file is written anew."""
-    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _sniffed(place: Path, status: os.stat_result) -> Kind:

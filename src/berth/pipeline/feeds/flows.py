@@ -47,7 +47,7 @@ def flows_of(problem: Problem, seconds: float, tuple_bytes: float, plan: Plan | 
     counts = np.where(amounts > 0, np.maximum(np.rint(amounts / sizes), 1.0), amounts)
     unknown = np.isnan(amounts)
     uncountable = ~unknown & ((amounts > MOST) | (counts > MOST))
-    told = np.flatnonzero(~unknown & ~uncountable)
+    reported = np.flatnonzero(~unknown & ~uncountable)
     taken, guessed = _taken(problem, np.where(uncountable, np.nan, counts), seconds)
     nodes = _round_robin(problem) if plan is None else _planned(problem, plan)
     placed = np.flatnonzero(nodes >= 0)
@@ -60,9 +60,9 @@ def flows_of(problem: Problem, seconds: float, tuple_bytes: float, plan: Plan | 
         _note(taken[placed] > MOST, "instances take more than can be counted and are left out"),
     ]
     return Flows(
-        streams=told,
-        tuples=counts[told].astype(np.int64),
-        bytes=amounts[told].astype(np.int64),
+        streams=reported,
+        tuples=counts[reported].astype(np.int64),
+        bytes=amounts[reported].astype(np.int64),
         instances=countable,
         taken=taken[countable].astype(np.int64),
         nodes=nodes[countable],

@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -129,27 +130,27 @@ def _run(
         if once
         else {"processingTime": f"{round(options.every_s * 1000)} milliseconds"}
     )
-    told = follower.told_to_stop
+    stop = follower.stop_requested
     query = writer.trigger(**trigger).start()
     try:
-        with _set_by_signals(told):
-            while query.isActive and not told.wait(POLL_SECONDS):
+        with _set_by_signals(stop):
+            while query.isActive and not stop.wait(POLL_SECONDS):
                 pass
     finally:
         query.stop()
     failure = query.exception()
-    if failure is not None and not told.is_set():
+    if failure is not None and not stop.is_set():
         raise failure
 
 
 @contextmanager
-def _set_by_signals(told: threading.Event) -> Iterator[None]:
+def _set_by_signals(stop: threading.Event) -> Iterator[None]:
     """Let Ctrl-C and SIGTERM set an event: an exception in the middle of a talk with Java ends badly."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     signals = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda _number, _frame: told.set()) for number in signals]
+    before = [signal.signal(number, lambda _number, _frame: stop.set()) for number in signals]
     try:
         yield
     finally:
@@ -178,7 +179,7 @@ class _Follower:
         self._states = States(session, out / FOLLOW_STATE / "states")
         self._final = FinalRows(session, out / FOLLOW_STATE / "final")
         self._summary: Summary | None = None
-        self.told_to_stop = threading.Event()
+        self.stop_requested = threading.Event()
 
     def take(self, batch: DataFrame, number: int) -> None:
         """Take in a batch of files; the same batch again comes to the same."""
@@ -195,20 +196,13 @@ class _Follower:
         newest = self._states.newest()
         if self._summary is not None or newest > 0:
             return self._summary or self._publish(newest)
-        return publish(
-            self._out,
-            self._target,
-            NOTHING_MEASURED,
-            self._options,
-            Counts(),
-            ignored_entries(self._telemetry),
-        )
+        return self._show_problem(NOTHING_MEASURED, Counts())
 
     def _advance(self, state: int, uris: list[str]) -> None:
         try:
             self._write_state(state, uris, thorough=False)
         except FAILURES:
-            if self.told_to_stop.is_set():
+            if self.stop_requested.is_set():
                 raise
             # a later pass over the files may read what the first one didn't have to
             self._write_state(state, uris, thorough=True)
@@ -356,9 +350,11 @@ class _Follower:
                 assert shown is not None
                 newest[name] = later(parts[f"newest-{name}"], shown, name).toPandas()
         self._final.show("quarantine", self._out / "quarantine", notes.final_from.get("quarantine", 0))
-        return publish(
-            self._out, self._target, newest, self._options, notes.counts, ignored_entries(self._telemetry)
-        )
+        return self._show_problem(newest, notes.counts)
+
+    def _show_problem(self, newest: Mapping[str, pd.DataFrame], counts: Counts) -> Summary:
+        ignored = ignored_entries(self._telemetry)
+        return publish(self._out, self._target, newest, self._options, counts, ignored)
 
 
 def opened(part: DataFrame, open_from: int | None) -> DataFrame:

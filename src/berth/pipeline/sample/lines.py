@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -20,10 +19,18 @@ from berth.pipeline.feeds.feed import SPARK_TYPES
 from berth.pipeline.feeds.sampling import Fault, Folder, Randomness, whole_quotient
 from berth.pipeline.options import Format, SampleOptions
 
-if TYPE_CHECKING:
-    from berth.model import Problem
-
 CENTURY_MS = 36_525 * 86_400_000
+ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
+
+
+LINE_FAULTS = [
+    Fault("line: cut off", line=lambda line: F.expr("substring(line, 1, length(line) div 2)")),
+    Fault("line: no JSON", line=lambda line: F.lit("connection reset by peer")),
+    Fault("line: no object", line=lambda line: F.lit('[1, 2, 3, "go"]')),
+    Fault("line: two records", line=lambda line: F.concat(line, line)),
+    Fault("line: no UTF-8", line=lambda line: F.lit(bytearray(b'{"ts":\xff\xfe\x80\xc3(')).cast("string")),
+    Fault("line: control characters", line=lambda line: F.lit("\0\0\0\0\1\2\3")),
+]
 
 
 def faults_of(problem: Problem, feed: Feed, form: Format) -> list[Fault]:
@@ -37,16 +44,6 @@ def faults_of(problem: Problem, feed: Feed, form: Format) -> list[Fault]:
     for field in feed.fields:
         found += faults(field, strangers)
     return found if form == "parquet" else [*LINE_FAULTS, *found]
-
-
-LINE_FAULTS = [
-    Fault("line: cut off", line=lambda line: F.expr("substring(line, 1, length(line) div 2)")),
-    Fault("line: no JSON", line=lambda line: F.lit("connection reset by peer")),
-    Fault("line: no object", line=lambda line: F.lit('[1, 2, 3, "go"]')),
-    Fault("line: two records", line=lambda line: F.concat(line, line)),
-    Fault("line: no UTF-8", line=lambda line: F.lit(bytearray(b'{"ts":\xff\xfe\x80\xc3(')).cast("string")),
-    Fault("line: control characters", line=lambda line: F.lit("\0\0\0\0\1\2\3")),
-]
 
 
 def _text_faults(field: Field, strangers: Mapping[str, str]) -> list[Fault]:
@@ -101,9 +98,6 @@ def _unused(name: str, names: set[str]) -> str:
     while name in names:
         name += "-"
     return name
-
-
-ISO = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"
 
 
 def numbered_lines(session: SparkSession, folder: Folder, faults: int, random: Randomness) -> DataFrame:

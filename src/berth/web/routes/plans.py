@@ -27,7 +27,9 @@ from berth.web.requests import (
     IfMatch,
     NewPlan,
     Service,
+    etag_header,
     failing,
+    file_answer,
 )
 from berth.web.workspace import ID_PATTERN, Content
 
@@ -79,7 +81,7 @@ def one_plan(service: CurrentService, id: Id) -> Response:
 def plan_file(service: CurrentService, id: Id) -> Response:
     """A plan file as it is."""
     content = service.plans.content(id)
-    return Response(content.data, headers=_tagged(content), media_type="application/json")
+    return Response(content.data, headers=etag_header(content), media_type="application/json")
 
 
 @router.put("/plans/{id}", responses=failing(404, 412, 422, 428), openapi_extra=PLAN_BODY)
@@ -137,9 +139,4 @@ def _plan(service: Service, request: Evaluate | Explain) -> Plan:
 
 
 def _about(service: Service, content: Content, status: int = 200) -> Response:
-    where = {"Location": f"/api/v1/plans/{content.entry.id}"} if status == 201 else {}
-    return answer(service.plans.document_of(content), status, _tagged(content) | where)
-
-
-def _tagged(content: Content) -> dict[str, str]:
-    return {"ETag": f'"{content.etag}"'}
+    return file_answer("plans", content, service.plans.document_of(content), status)

@@ -16,8 +16,11 @@ from berth.web.requests import (
     Id,
     IfMatch,
     Service,
+    etag_header,
     failing,
+    file_answer,
     file_body,
+    sends_json,
 )
 from berth.web.workspace import PROBLEM_ENDS, Content, new_name
 
@@ -41,8 +44,7 @@ def new_problem(
     draft: bool = False,
 ) -> Response:
     """Store a problem file; the body is the file."""
-    as_json = request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
-    content = service.problems.create(name, body, author, draft=draft, as_json=as_json)
+    content = service.problems.create(name, body, author, draft=draft, as_json=sends_json(request))
     return _about(service, content, 201)
 
 
@@ -51,8 +53,7 @@ def check(request: Request, body: Body, name: FileName = None) -> Response:
     """What is wrong with a problem file; nothing is stored."""
     if not body:
         raise unprocessable([Mistake("", "the body is empty: it should be the file")])
-    as_json = request.headers.get("content-type", "").partition(";")[0].strip() == "application/json"
-    usual = "problem.json" if as_json else "problem"
+    usual = "problem.json" if sends_json(request) else "problem"
     reading = read_problem(body, str(new_name(name, PROBLEM_ENDS)) if name else usual)
     return answer(
         {
@@ -74,14 +75,14 @@ def problem_file(service: CurrentService, id: Id) -> Response:
     """A problem file as it is."""
     content = service.problems.content(id)
     kind = "application/json" if content.entry.path.suffix.lower() == ".json" else "application/yaml"
-    return Response(content.data, headers=_tagged(content), media_type=kind)
+    return Response(content.data, headers=etag_header(content), media_type=kind)
 
 
 @router.get("/problems/{id}/view", responses=failing(404, 422))
 def problem_view(service: CurrentService, id: Id) -> Response:
     """What a picture of a problem needs."""
     content, view = service.problems.view(id)
-    return answer(view, headers=_tagged(content))
+    return answer(view, headers=etag_header(content))
 
 
 @router.put("/problems/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body(*_KINDS))
@@ -113,9 +114,4 @@ def take_example(service: CurrentService, name: str, author: Author) -> Response
 
 
 def _about(service: Service, content: Content, status: int = 200) -> Response:
-    where = {"Location": f"/api/v1/problems/{content.entry.id}"} if status == 201 else {}
-    return answer(service.problems.document_of(content), status, _tagged(content) | where)
-
-
-def _tagged(content: Content) -> dict[str, str]:
-    return {"ETag": f'"{content.etag}"'}
+    return file_answer("problems", content, service.problems.document_of(content), status)

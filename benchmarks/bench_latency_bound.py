@@ -15,8 +15,8 @@ import numpy as np
 import berth
 from berth.model import Application, Network, Operator, Problem, Stream
 from berth.policies.latency_bound.candidates import Strategy
-from tests.policies.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
-from tests.policies.operator_graphs import planetlab
+from tests.policies.latency_bound.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
+from tests.policies.latency_space.operator_graphs import planetlab
 
 HOSTS = 200
 STRATEGIES = get_args(Strategy)

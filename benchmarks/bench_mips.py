@@ -22,7 +22,7 @@ from berth.budget import Budget
 from berth.experiments.mips.requests import FAT_TREE, requested
 from berth.policies.two_stage.packing import Packing
 from berth.policies.two_stage.tree_search import Found, search
-from tests.policies.packings import drawn, optimum
+from tests.policies.two_stage.packings import drawn, optimum
 
 SAMPLES = 500
 

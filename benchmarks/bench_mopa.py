@@ -31,7 +31,13 @@ from berth.policies.latency_space import MopaParameters, known_space, mopa_mappi
 from berth.policies.latency_space.network_facts import facts_of
 from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.latency_space.virtual import in_space, start_from_springs
-from tests.policies.operator_graphs import iot_lab, measured_network, noisy_network, planetlab, space_network
+from tests.policies.latency_space.operator_graphs import (
+    iot_lab,
+    measured_network,
+    noisy_network,
+    planetlab,
+    space_network,
+)
 
 FloatArray = NDArray[np.float64]
 

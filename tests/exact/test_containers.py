@@ -18,7 +18,7 @@ from berth.files import plan_document, problem_from
 from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference
 from tests.oracle.enumerate import feasible_situations, optimum
-from tests.policies.two_stage_cases import case, cluster
+from tests.policies.two_stage.cases import case, cluster
 
 OBJECTIVES = [
     "communication_cost",

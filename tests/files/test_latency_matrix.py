@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
 from berth.model import BadInput
-from tests.policies.operator_graphs import iot_lab, planetlab
+from tests.policies.latency_space.operator_graphs import iot_lab, planetlab
 
 EXPECTED = np.array([[0.0, 1.0, np.nan], [1.0, 0.0, 4.5], [2.5, 4.5, 0.0]])
 

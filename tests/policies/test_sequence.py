@@ -17,7 +17,7 @@ from berth.budget import Budget
 from berth.files import problem_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.sequence import solve_in_turn
-from tests.policies.two_stage_cases import cluster
+from tests.policies.two_stage.cases import cluster
 
 Entry = dict[str, Any]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "filling-cluster.yaml"

@@ -85,7 +85,7 @@ class LatencyBound:
         name="latency-bound",
         paper="002: Rizou et al., Fulfilling End-to-End Latency Constraints (2011)",
         optimises="network usage under a bound on loaded_response_time",
-        holds="candidates, hosts, 'where' and 'together' rules, capacities, processors; a bound or says so",
+        holds="candidates, hosts, capacities, processors and all rules; a bound or says so",
     )
     parameters = LatencyBoundParameters
 

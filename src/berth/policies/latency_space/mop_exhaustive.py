@@ -38,7 +38,7 @@ class MopExhaustive:
         name="mop-exhaustive",
         paper="003: MOPopt, the optimum that MOPA is compared with",
         optimises="network usage (rate x delay) over measured delays, exactly",
-        holds="capacities, processors, candidates, hosts, 'where' and 'together' rules, links",
+        holds="capacities, processors, candidates, hosts, all rules and links",
     )
     parameters = ExhaustiveParameters
 

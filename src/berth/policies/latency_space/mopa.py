@@ -47,7 +47,7 @@ class Mopa:
         name="mopa",
         paper="003: Rizou et al., Solving the Multi-operator Placement Problem (ICCCN 2010)",
         optimises="network usage (rate x delay), in coordinates and then by measured delays of near nodes",
-        holds="capacities, processors, candidates, hosts, 'where' and 'together' rules; links where it can",
+        holds="capacities, processors, candidates, hosts and all rules; links where it can",
     )
     parameters = MopaParameters
 

@@ -53,7 +53,7 @@ class Sbon:
         name="sbon",
         paper="Pietzuch et al., Network-Aware Operator Placement (ICDE 2006), as in 000 and 003",
         optimises="elastic energy (rate x delay^2), in coordinates",
-        holds="capacities, processors, candidates, hosts, 'where' and 'together' rules; links where it can",
+        holds="capacities, processors, candidates, hosts and all rules; links where it can",
     )
     parameters = SbonParameters
 

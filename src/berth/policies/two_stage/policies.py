@@ -19,7 +19,7 @@ class Ffd:
         name="ffd",
         paper="001, section V-A: FFD of Heron, with Nomad's best fit",
         optimises="containers_used",
-        holds="containers, capacities, candidates, hosts and 'where' rules",
+        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
     )
     parameters = FfdParameters
 
@@ -36,7 +36,7 @@ class Mips:
         paper="001 (MIPS), algorithms 1 and 2, with their errata repaired",
         optimises="alpha x container_traffic + (1 - alpha) x containers_used, as shares of their most; "
         "then communication_cost",
-        holds="containers, capacities, candidates, hosts and 'where' rules",
+        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
     )
     parameters = MipsParameters
 
@@ -53,7 +53,7 @@ class RHeron:
         name="r-heron",
         paper="001, section V-A: R-Storm's distance in Heron, with Nomad's best fit",
         optimises="container_traffic, and how well instances fill containers",
-        holds="containers, capacities, candidates, hosts and 'where' rules",
+        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
     )
     parameters = TwoStageParameters
 
@@ -69,7 +69,7 @@ class THeron:
         name="t-heron",
         paper="001, section V-A: T-Storm's best fit in Heron, with Nomad's best fit",
         optimises="container_traffic",
-        holds="containers, capacities, candidates, hosts and 'where' rules",
+        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
     )
     parameters = THeronParameters
 

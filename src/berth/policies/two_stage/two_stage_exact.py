@@ -44,7 +44,7 @@ class TwoStageExact:
         paper="001, the problems (8) and (7) themselves, solved exactly",
         optimises="alpha x container_traffic + (1 - alpha) x containers_used, as shares of their most; "
         "then communication_cost",
-        holds="containers, capacities, candidates, hosts and 'where' rules",
+        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
     )
     parameters = TwoStageExactParameters
 

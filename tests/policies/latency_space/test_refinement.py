@@ -8,7 +8,13 @@ import pytest
 import berth
 from berth.experiments.mopa.graphs import operator_graph, redrawn
 from berth.model import Network, Node, Operator, Problem, Stream
-from tests.policies.operator_graphs import iot_lab, measured_network, noisy_network, planetlab, problem_of
+from tests.policies.latency_space.operator_graphs import (
+    iot_lab,
+    measured_network,
+    noisy_network,
+    planetlab,
+    problem_of,
+)
 
 NETWORK = noisy_network(60, np.random.default_rng(0))
 

@@ -16,7 +16,12 @@ from berth.files import problem_from
 from berth.model import Network, Node, Operator, Problem, Stream
 from berth.policies.latency_space import least_usage
 from tests.oracle.problems import solvable_problems
-from tests.policies.operator_graphs import measured_network, noisy_network, planetlab, problem_of
+from tests.policies.latency_space.operator_graphs import (
+    measured_network,
+    noisy_network,
+    planetlab,
+    problem_of,
+)
 
 QUIET = settings(
     deadline=None,

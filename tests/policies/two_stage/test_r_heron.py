@@ -10,7 +10,7 @@ from berth.files import problem_from
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.r_heron import _breadth_first, nearest
 from berth.policies.two_stage.stages import StageOne, Stuck, TwoStageParameters
-from tests.policies.two_stage_cases import case, no_limit, packed, solve, stage_one, tiny_cases
+from tests.policies.two_stage.cases import case, no_limit, packed, solve, stage_one, tiny_cases
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

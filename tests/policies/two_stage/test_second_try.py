@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import berth
 from berth.files import problem_from
 from berth.policies.two_stage.run import _worth_it
-from tests.policies.two_stage_cases import case, packed, solve, tiny_cases
+from tests.policies.two_stage.cases import case, packed, solve, tiny_cases
 
 
 def small_ones_first() -> dict[str, Any]:

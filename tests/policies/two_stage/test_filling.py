@@ -10,7 +10,7 @@ from berth.files import problem_from
 from berth.model.randomness import generator_for
 from berth.policies.two_stage.filling import best_fit, fit_score
 from berth.policies.two_stage.stages import StageTwo, Stuck, TwoStageParameters
-from tests.policies.two_stage_cases import case, no_limit, solve, stage_two
+from tests.policies.two_stage.cases import case, no_limit, solve, stage_two
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -7,7 +7,7 @@ import pytest
 
 from berth.files import plan_document, problem_from
 from tests.oracle import reference
-from tests.policies.two_stage_cases import case, solve
+from tests.policies.two_stage.cases import case, solve
 
 ONE = {"demand": {"cpu": 1}}
 MANY = {"cpu": 4, "gpu": 2, "tape": 9, "slots": 3}

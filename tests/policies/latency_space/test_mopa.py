@@ -18,7 +18,7 @@ from berth.policies.latency_space.network_facts import facts_of, known_space
 from berth.policies.latency_space.units import unit_graph
 from berth.policies.latency_space.virtual import Virtual, in_space, settle, start_from_springs
 from tests.oracle.problems import solvable_problems
-from tests.policies.operator_graphs import noisy_network, problem_of, space_network
+from tests.policies.latency_space.operator_graphs import noisy_network, problem_of, space_network
 
 QUIET = settings(
     deadline=None,

@@ -13,7 +13,7 @@ from berth.model import BadInput, Network, Node, Operator, Stream
 from berth.policies.latency_space.network_facts import facts_of, known_space
 from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.latency_space.virtual import in_space, relaxed, start_from_springs
-from tests.policies.operator_graphs import noisy_network, problem_of
+from tests.policies.latency_space.operator_graphs import noisy_network, problem_of
 
 QUIET = settings(
     deadline=None,

@@ -8,7 +8,7 @@ import pytest
 from berth.files import plan_document, problem_from
 from berth.policies.two_stage.stages import FIRST_STAGES, SECOND_STAGES
 from tests.oracle import reference
-from tests.policies.two_stage_cases import cluster, solve
+from tests.policies.two_stage.cases import cluster, solve
 
 COMBINATIONS = [*product(FIRST_STAGES, SECOND_STAGES)]
 

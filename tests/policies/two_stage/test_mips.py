@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 import berth
 from berth.files import problem_from
 from berth.model import BadInput
-from tests.policies.two_stage_cases import case, cluster, packed, solve, tiny_cases
+from tests.policies.two_stage.cases import case, cluster, packed, solve, tiny_cases
 
 some = settings(
     max_examples=40, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from berth.files import problem_from
 from berth.model import BadInput
-from tests.policies.two_stage_cases import case, packed, solve
+from tests.policies.two_stage.cases import case, packed, solve
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -19,8 +19,8 @@ from berth.policies.two_stage.two_stage_exact import TwoStageExactParameters
 from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference
 from tests.oracle.enumerate import optimum as best_of_all_plans
-from tests.policies.packings import fits, optimum
-from tests.policies.two_stage_cases import case, no_limit, solve, stage_one, stage_two, tiny_cases
+from tests.policies.two_stage.cases import case, no_limit, solve, stage_one, stage_two, tiny_cases
+from tests.policies.two_stage.packings import fits, optimum
 
 QUIET = settings(
     deadline=None,

@@ -8,7 +8,7 @@ from berth.core import packing as core
 from berth.policies.two_stage import tree_search
 from berth.policies.two_stage.packing import Packing, alike, case_of, previous_alike
 from berth.policies.two_stage.stages import SharedRoom
-from tests.policies.packings import drawn, fits, optimum, searched
+from tests.policies.two_stage.packings import drawn, fits, optimum, searched
 
 
 @pytest.mark.parametrize("second", [False, True])

@@ -11,7 +11,7 @@ from berth.evaluation import Occupied
 from berth.files import plan_document, problem_from
 from berth.model import BadInput
 from tests.oracle import reference
-from tests.policies.two_stage_cases import BASELINES, any_problems, case, cluster, packed, solve, tiny_cases
+from tests.policies.two_stage.cases import BASELINES, any_problems, case, cluster, packed, solve, tiny_cases
 
 some = settings(
     max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

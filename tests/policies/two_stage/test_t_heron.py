@@ -11,7 +11,7 @@ from berth.model import BadInput
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.stages import StageOne, Stuck
 from berth.policies.two_stage.t_heron import THeronParameters, by_traffic, least_traffic
-from tests.policies.two_stage_cases import case, no_limit, packed, solve, stage_one, tiny_cases
+from tests.policies.two_stage.cases import case, no_limit, packed, solve, stage_one, tiny_cases
 
 some = settings(
     max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

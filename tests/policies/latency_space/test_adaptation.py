@@ -12,7 +12,7 @@ from berth.experiments.mopa.graphs import operator_graph, redrawn
 from berth.files import plan_from, problem_from
 from berth.model import Network, Node, Operator, Problem, Stream, Together
 from tests.oracle.problems import previous_plans, solvable_problems
-from tests.policies.operator_graphs import noisy_network, problem_of
+from tests.policies.latency_space.operator_graphs import noisy_network, problem_of
 
 QUIET = settings(
     deadline=None,

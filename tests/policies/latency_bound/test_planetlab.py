@@ -11,8 +11,8 @@ from berth.evaluation import Setting
 from berth.model import Network, Plan, Problem
 from berth.policies.latency_bound.candidates import Strategy
 from berth.policies.latency_bound.policy import judged_latencies
-from tests.policies.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
-from tests.policies.operator_graphs import iot_lab, planetlab
+from tests.policies.latency_bound.matrix_graphs import busy, hosts_of, least_latency, matrix_graph
+from tests.policies.latency_space.operator_graphs import iot_lab, planetlab
 
 STRATEGIES = get_args(Strategy)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from berth.policies.two_stage.packing import IndexArray, Packing
 from berth.policies.two_stage.polish import polished
-from tests.policies.packings import drawn, fits, optimum, searched
+from tests.policies.two_stage.packings import drawn, fits, optimum, searched
 
 
 def starts(count: int, items: int = 6) -> Iterator[tuple[Packing, IndexArray]]:

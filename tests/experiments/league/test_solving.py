@@ -24,7 +24,7 @@ def test_outcomes() -> None:
     assert outcome("tag-and-count", "odp") == PLAN
     assert outcome("tag-and-count", "ffd") == NOT_MADE  # it packs containers, and there are none
     assert outcome("fat tree, 16 servers", "mopa") == NOT_MADE  # there are some, and it packs none
-    assert outcome("edge-cameras", "mopa") == BROKEN
+    assert outcome("edge-cameras", "round-robin") == BROKEN  # it knows no requirements
     assert outcome("edge-cameras", "top-down-bfs") == NO_PLAN
 
 

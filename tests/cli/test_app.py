@@ -54,7 +54,8 @@ def test_judging_a_plan_loads_no_solver(tmp_path: Path) -> None:
     assert imported_by(running("evaluate", EXAMPLE, str(plan)), (*LIBRARIES, "rich.live")) == set()
 
 
-def test_a_heuristic_loads_no_solver() -> None:
-    """A policy that proves nothing doesn't wait for what proves."""
-    script = running("solve", EXAMPLE, "--policy", "round-robin", "--json")
-    assert imported_by(script, (*LIBRARIES, "rich.live")) == set()
+@pytest.mark.parametrize("policy", ["auto", "odp", "round-robin"])
+def test_small_problems_load_no_solver(policy: str) -> None:
+    """What is small is proved, or placed by a heuristic, without waiting for solvers and tables."""
+    script = running("solve", EXAMPLE, "--policy", policy, "--json")
+    assert imported_by(script, (*LIBRARIES, "numba", "rich.live")) == set()

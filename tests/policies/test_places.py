@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import berth
-from berth.evaluation import Occupied
+from berth.evaluation import Occupied, Setting, Situation
+from berth.evaluation.limits import exceeded
 from berth.files import problem_from
-from berth.model import Problem
+from berth.model import BadInput, Problem
 from berth.policies.registry import policy_names
+from tests.evaluation.test_against_oracle import some
+from tests.oracle.problems import problems
 
 WITH_CONTAINERS = {"mips", "ffd", "r-heron", "t-heron", "two-stage-exact"}
 """Policies that fill containers: they place those, not instances."""
@@ -127,3 +132,34 @@ def test_spread_is_explained_when_it_binds() -> None:
         "3 instances are on nodes with zone a",
     )
     assert f"application app: {wish}, but {clash}" in forbidden
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(some, max_examples=15)
+@given(document=problems(), occupied=st.booleans(), seed=st.integers(0, 99))
+def test_random_problems(policy: str, document: dict[str, Any], occupied: bool, seed: int) -> None:
+    """Where there is a plan at all, whatever a policy returns exceeds no limit of a place."""
+    for application in document["applications"]:
+        application.pop("containers", None)
+    document.pop("objective", None)
+    document.pop("objective_bounds", None)
+    problem = problem_from(document)
+    taken = occupation(problem, seed) if occupied else None
+    try:
+        plan = solved(problem, policy, taken)
+    except BadInput:
+        return  # a rate that this policy needs is unknown
+    uses = exceeded(Situation(Setting(problem, None, taken), plan)) if plan.assignment else []
+    if not {use.kind for use in uses}.isdisjoint({"capacity", "processor", "rule"}):
+        # what is pinned stays where it is pinned, room or not
+        assert solved(problem, "odp", taken).status in ("infeasible", "unknown"), plan.violations
+
+
+def occupation(problem: Problem, seed: int) -> Occupied:
+    """A random part of every node is taken."""
+    generator, count = np.random.default_rng(seed), len(problem.network.nodes)
+    amounts = {
+        name: problem.network.capacity(name) * generator.choice([0.0, 0.5, 1.0], count)
+        for name in problem.instances.resources
+    }
+    return Occupied(amounts, generator.choice([0.0, 0.5, 1.0], count), np.zeros(count))

@@ -68,6 +68,10 @@ class Neighbourhoods:
         self, positions: Floats, heights: Floats, *, with_height: bool, exact_ms: float, closeness: float
     ) -> float: ...
 
+def chosen_samples(
+    offsets: Numbers, delays: Floats, most: int, near: int, generator: np.random.Generator
+) -> Numbers: ...
+
 class Streams:
     def __init__(
         self,

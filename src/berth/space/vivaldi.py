@@ -230,29 +230,18 @@ def neighbourhoods(samples: Samples, most: int | None, generator: np.random.Gene
 
     A pair that one of its nodes leaves out can still be a sample of the other.
     """
-    rows = np.concatenate([samples.first, samples.second])
-    others = np.concatenate([samples.second, samples.first])
-    delays = np.tile(samples.delay_ms, 2)
-    order = np.lexsort((others, rows))
-    if most is not None and np.bincount(rows, minlength=1).max() > most:
-        order = order[_chosen(rows[order], delays[order], most, generator)]
-    offsets = np.searchsorted(rows[order], np.arange(samples.nodes + 1))
-    return core.Neighbourhoods(np.arange(samples.nodes), offsets, others[order], delays[order])
-
-
-def _chosen(rows: IndexArray, delays: FloatArray, most: int, generator: np.random.Generator) -> IndexArray:
-    """Positions of the samples that are used, ascending: of every row the nearest few, and some others."""
-    near = _place_in_row(rows, delays) < round(NEAR_SHARE * most)
-    turn = np.where(near, -1.0, generator.random(len(rows)))
-    return np.flatnonzero(_place_in_row(rows, turn) < most)
-
-
-def _place_in_row(rows: IndexArray, key: FloatArray) -> IndexArray:
-    """How many samples of the same row have a smaller key; ties: come before."""
-    order = np.lexsort((key, rows))
-    place = np.empty(len(rows), dtype=np.intp)
-    place[order] = np.arange(len(rows)) - np.searchsorted(rows[order], rows[order])
-    return place
+    # Samples are in the order of pairs, so that behind a stable sort every node's neighbours are in order.
+    rows = np.concatenate([samples.second, samples.first])
+    others = np.concatenate([samples.first, samples.second])
+    order = np.argsort(rows.astype(np.uint16) if samples.nodes <= 2**16 else rows, kind="stable")
+    others, delays = others[order], np.tile(samples.delay_ms, 2)[order]
+    sizes = np.bincount(rows, minlength=samples.nodes)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    if most is not None and sizes.max(initial=0) > most:
+        kept = core.chosen_samples(offsets, delays, most, round(NEAR_SHARE * most), generator)
+        others, delays = others[kept], delays[kept]
+        offsets = np.concatenate([[0], np.cumsum(np.minimum(sizes, most))])
+    return core.Neighbourhoods(np.arange(samples.nodes), offsets, others, delays)
 
 
 def apart(positions: FloatArray, islands: IndexArray) -> FloatArray:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "places.hpp"
 #include "numpy_random.hpp"
@@ -195,6 +196,30 @@ class Neighbourhoods {
     std::vector<double> delays_;
 };
 
+// The positions of the samples that are used, ascending: of a node with more than `most` the `near` nearest ones, and
+// random ones of the rest.
+NumpyVector<Number> chosen_samples(const Vector<Number>& offsets, const Vector<double>& delays, Number most, Number near,
+                                   const nb::object& generator) {
+    NumpyRandom random(generator);
+    std::vector<Number> kept, row;
+    for (std::size_t node = 0; node + 1 < offsets.size(); ++node) {
+        const Number begin = offsets.data()[node], size = offsets.data()[node + 1] - begin;
+        row.resize(size);
+        std::iota(row.begin(), row.end(), begin);
+        if (size > most) {
+            std::ranges::sort(row, {}, [&](Number sample) { return std::pair(delays.data()[sample], sample); });
+            for (Number position = near; position < most; ++position) {
+                const auto ahead = static_cast<Number>(random.uniform() * static_cast<double>(size - position));
+                std::swap(row[position], row[position + ahead]);
+            }
+            row.resize(most);
+            std::ranges::sort(row);
+        }
+        kept.insert(kept.end(), row.begin(), row.end());
+    }
+    return to_numpy(std::move(kept));
+}
+
 void bind_vivaldi(nb::module_& module) {
     nb::class_<Neighbourhoods>(module, "Neighbourhoods")
         .def(nb::init<const Vector<Number>&, const Vector<Number>&, const Vector<Number>&, const Vector<double>&>(),
@@ -210,6 +235,7 @@ void bind_vivaldi(nb::module_& module) {
              "errors"_a.noconvert(), nb::kw_only(), "with_height"_a, "c_c"_a, "c_e"_a, "generator"_a)
         .def("polish", &Neighbourhoods::polish, "positions"_a.noconvert(), "heights"_a.noconvert(), nb::kw_only(),
              "with_height"_a, "exact_ms"_a, "closeness"_a, nb::call_guard<nb::gil_scoped_release>());
+    module.def("chosen_samples", &chosen_samples, "offsets"_a, "delays"_a, "most"_a, "near"_a, "generator"_a);
     module.attr("LEAST_HEIGHT_MS") = least_height_ms;
     module.attr("LARGEST_ERROR") = largest_error;
     module.attr("SHORTEST_MS") = shortest_ms;

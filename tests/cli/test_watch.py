@@ -124,7 +124,7 @@ def test_a_run_that_fails(files: Path) -> None:
 
 def test_an_operator_that_ran_elsewhere(files: Path) -> None:
     """Is an error of its own kind."""
-    from berth.runtime.failures import Misplaced
+    from berth.runtime.observer import Misplaced
 
     run = started_at("paris", {40.0: lambda run: "failed"})
     run.error = Misplaced("work ran on oslo")

@@ -12,8 +12,8 @@ import pyspark
 import pytest
 
 from berth.runtime import on_worker
-from berth.runtime.failures import message_in
 from berth.runtime.on_worker import CountingPoint
+from berth.runtime.query import message_in
 
 POINT = CountingPoint("tag", "in", "parse", (1, 3), "rome", "node_rome")
 

@@ -16,11 +16,18 @@ from typing import Any
 
 import pytest
 
-from berth.runtime import probe_on_worker, probing
+from berth.runtime import probing
 from berth.runtime.application import Application
 from berth.runtime.feeds import Feeds
-from berth.runtime.probe_on_worker import Address, loop_mips, round_trip_ms, waiting_processes
-from berth.runtime.probing import Answer, NoAnswer, Prober
+from berth.runtime.probing import (
+    Address,
+    Answer,
+    NoAnswer,
+    Prober,
+    loop_mips,
+    round_trip_ms,
+    waiting_processes,
+)
 from berth.spark import SparkSession
 
 NODES = ("rome", "paris", "tokyo")
@@ -384,7 +391,7 @@ def test_workers_need_no_berth() -> None:
     import berth.runtime.probe_jobs  # noqa: F401
 
     pickling: Any = cloudpickle
-    sent = pickling.dumps(probe_on_worker.probe("rome", {"paris": ("127.0.0.1", 1)}))
+    sent = pickling.dumps(probing.probe("rome", {"paris": ("127.0.0.1", 1)}))
     code = (
         "import pickle, sys; sys.modules['berth'] = None; "
         "(batch,) = pickle.load(sys.stdin.buffer)(iter([])); print(batch.column(0))"
@@ -422,7 +429,7 @@ class TestOnSpark:
             return asleep
 
         jobs = ProbeJobs(spark, {"rome": None})
-        monkeypatch.setattr(probe_on_worker, "probe", sleeping)
+        monkeypatch.setattr(probing, "probe", sleeping)
         outcome: list[str] = []
 
         def ask() -> None:

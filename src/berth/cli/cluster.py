@@ -17,8 +17,7 @@ from berth.model import BadInput
 from berth.model.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from berth.runtime.cluster.master_page import MasterPage
-    from berth.runtime.cluster.nodes import Cluster
+    from berth.runtime.cluster.nodes import Cluster, MasterPage
 
 START_EPILOG = """Examples:
 

@@ -136,7 +136,7 @@ class RunDisplay(RunObserver):
 
 def exit_code_of(result: RunResult) -> int:
     """The exit code of a run, after a line that says why it failed, if it did."""
-    from berth.runtime.failures import Misplaced
+    from berth.runtime.observer import Misplaced
 
     if result.error is None:
         return KEPT

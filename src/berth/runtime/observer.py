@@ -1,4 +1,4 @@
-"""What whoever calls `run` or `watch` hears of it. It is here so that commands start without Spark."""
+"""What whoever calls `run` or `watch` hears of it, and how it can fail. Commands load this before Spark."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from berth.runtime.control.loop import Proposal
     from berth.runtime.running import Run
     from berth.runtime.tally import RunTally
+
+
+class RunFailed(Exception):  # noqa: N818
+    """A run can't go on; the line says why. What was done so far is in its checkpoint."""
+
+
+class Misplaced(RunFailed):
+    """An operator ran elsewhere than its plan says."""
 
 
 class RunObserver:

@@ -13,14 +13,13 @@ from pyspark.errors import PySparkException
 from pyspark.resource import ResourceProfile
 from pyspark.sql import SparkSession
 
-from berth.runtime import probe_on_worker
-from berth.runtime.probe_on_worker import Address
-from berth.runtime.probing import Answer, NoAnswer
+from berth.runtime import probing
+from berth.runtime.probing import Address, Answer, NoAnswer
 from berth.spark.failure import first_cause
 
 _AGAIN_SECONDS = 0.5
 _pickling: Any = cloudpickle
-_pickling.register_pickle_by_value(probe_on_worker)
+_pickling.register_pickle_by_value(probing)
 
 
 class ProbeJobs:
@@ -50,10 +49,10 @@ class ProbeJobs:
         )
         limit.start()
         try:
-            measure = probe_on_worker.probe(node, others)
+            measure = probing.probe(node, others)
             rows = (
                 self._session.range(0, 1, 1, 1)
-                .mapInArrow(measure, probe_on_worker.SCHEMA, profile=self._profiles[node])
+                .mapInArrow(measure, probing.PROBE_SCHEMA, profile=self._profiles[node])
                 .collect()
             )
         except (PySparkException, Py4JError, OSError) as error:

@@ -20,9 +20,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from berth.files.document import write_text
 from berth.model import BadInput
+from berth.runtime import on_worker
 from berth.runtime.application import Application, Operator
-from berth.runtime.failures import Misplaced, RunFailed, failure_of, message_in
 from berth.runtime.measures import Batch, Report, Reports
+from berth.runtime.observer import Misplaced, RunFailed
 from berth.runtime.placement import Branch, Placement
 from berth.runtime.weave import Weaver, call_sink
 from berth.spark.failure import first_cause, line_of
@@ -30,6 +31,7 @@ from berth.spark.internals import UnpinnedStages, run_ms_of
 
 FILE = "run.json"
 STOP_SECONDS = 60.0
+_MESSAGE = re.compile(re.escape(on_worker.MARK) + r"(operator .*)")
 _GROUP = "spark.jobGroup.id"
 _FAILED_STAGE = re.compile(r"Task \d+ in stage (\d+)\.\d+ failed")
 
@@ -294,7 +296,7 @@ def _failure_in(error: Exception) -> RunFailed:
         return error
     text = _text_of(error)
     ours = message_in(text)
-    return failure_of(ours) if ours else RunFailed(_line(error, text))
+    return _failure_of(ours) if ours else RunFailed(_line(error, text))
 
 
 def _text_of(error: Exception) -> str:
@@ -306,3 +308,14 @@ def _line(error: Exception, text: str) -> str:
     if isinstance(error, Py4JError):
         return first_cause(error)
     return line_of(text) or type(error).__name__
+
+
+def _failure_of(line: str) -> RunFailed:
+    """The failure that a worker's message stands for."""
+    return Misplaced(line) if on_worker.MISPLACED in line else RunFailed(line)
+
+
+def message_in(text: str) -> str | None:
+    """The line that a worker of ours wrote into a traceback, if there is one."""
+    found = _MESSAGE.search(text)
+    return found[1].strip() if found else None

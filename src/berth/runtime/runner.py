@@ -13,12 +13,11 @@ from berth.files.document import write_text
 from berth.model import Plan, Problem
 from berth.runtime.application import Application
 from berth.runtime.cluster.access import access_for
-from berth.runtime.failures import RunFailed
-from berth.runtime.observer import RunObserver
+from berth.runtime.loading import together
+from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import placement_of
 from berth.runtime.running import Run, RunOptions
 from berth.runtime.tally import RunTally, TallyWriter
-from berth.runtime.united import together
 
 GRACE_SECONDS = 60.0
 """For a node that is lost to come back."""

@@ -18,15 +18,15 @@ from pyspark.sql import SparkSession
 
 from berth.files.document import held
 from berth.model import BadInput, Plan, Problem
-from berth.runtime import executors, on_worker, probe_on_worker
+from berth.runtime import executors, on_worker, probing
 from berth.runtime.application import Application
 from berth.runtime.cluster.access import Access, check_nodes, rooms_for
 from berth.runtime.cluster.nodes import resource_name
 from berth.runtime.executors import ExecutorSize, LostNodes, profiles_for, settings_for_pinning
-from berth.runtime.failures import RunFailed
 from berth.runtime.feeds import Feeds
 from berth.runtime.loading import own_modules
 from berth.runtime.measures import Batch, BatchMeasures, Reports, measured
+from berth.runtime.observer import RunFailed
 from berth.runtime.placement import Placement, placement_of
 from berth.runtime.probe_jobs import ProbeJobs
 from berth.runtime.probing import Prober
@@ -270,7 +270,7 @@ class Run:
         )
         if self._application.reload is not None:
             self._application = self._application.reload()
-        for module in (on_worker, probe_on_worker, *own_modules(self._application)):
+        for module in (on_worker, probing, *own_modules(self._application)):
             cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
         self._profiles = profiles_for(rooms_for(self._problem, workers), self._options.executor)
         self._reports = Reports(self._session)

@@ -8,6 +8,7 @@ is computed once, however many take it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.application import BATCH, INSTANCE, SPARK, Application, Operator
 from berth.runtime.cluster.nodes import resource_name
-from berth.runtime.failures import RunFailed, naming_functions_of
+from berth.runtime.observer import RunFailed
 from berth.runtime.on_worker import CountingPoint
 from berth.runtime.placement import Branch, Placement
 from berth.runtime.shapes import (
@@ -36,7 +37,14 @@ from berth.runtime.shapes import (
     with_watermarks_again,
     without_watermark_steps,
 )
-from berth.spark.internals import another_session, computed_once, frame_of, in_session_of, logical_plan
+from berth.spark.internals import (
+    another_session,
+    computed_once,
+    frame_of,
+    in_session_of,
+    logical_plan,
+    wrapping_row_functions,
+)
 
 Delay = Callable[[str, str], float]
 _NUMBER = "berth_instance"
@@ -152,7 +160,7 @@ class Weaver:
             self._sources[operator.name] = read
             return source_shape(read[0][1])
         inputs = {name: self.shapes[name] for name in operator.inputs}
-        with naming_functions_of(operator.name):
+        with _naming_functions_of(operator.name):
             return shape_of(self.session, operator, inputs)
 
     def _branches(self, operator: Operator) -> list[Branch]:
@@ -391,7 +399,7 @@ class Weaver:
             return mapped
         passed = [self._passed(frame, point) for frame, point in zip(frames, points, strict=True)]
         last = self._point(operator, "out", operator.name, branch)
-        with naming_functions_of(operator.name):
+        with _naming_functions_of(operator.name):
             given = call(operator, *passed)
         if not self.shapes[operator.name].shuffles:
             return given
@@ -432,7 +440,7 @@ def call_sink(operator: Operator, branch: Branch, frames: Sequence[DataFrame], n
     """Let a sink write a batch."""
     named = {BATCH: number} if _takes(operator, BATCH) else {}
     try:
-        with naming_functions_of(operator.name), in_session_of(*frames):
+        with _naming_functions_of(operator.name), in_session_of(*frames):
             operator.function(*frames, **named, **_instance(operator, branch))
     except (PySparkException, Py4JError):
         # what Spark has to say of its tasks is put into words elsewhere
@@ -471,3 +479,8 @@ def _packed(frames: Sequence[DataFrame]) -> DataFrame:
 
 def _struct(frame: DataFrame) -> Any:
     return frame.schema
+
+
+def _naming_functions_of(operator: str) -> AbstractContextManager[None]:
+    """While an operator's function runs on the driver: its user-defined functions name their rows."""
+    return wrapping_row_functions(lambda function: on_worker.naming_rows(operator, function))

@@ -21,7 +21,7 @@ from berth.runtime.control.history import Event, read_history
 from berth.runtime.control.loop import Proposal
 from berth.runtime.control.offers import PlanValue
 from berth.runtime.control.watch import approved
-from berth.runtime.failures import RunFailed
+from berth.runtime.observer import RunFailed
 from berth.runtime.running import Run
 from berth.runtime.tally import RunTally
 from tests.runtime.control.pretending import PLAN, PROBLEM, pretending, started_at

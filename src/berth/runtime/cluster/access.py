@@ -27,8 +27,7 @@ from berth.runtime.cluster.folder import (
     read_state,
     remove,
 )
-from berth.runtime.cluster.master_page import MasterPage, ask_master
-from berth.runtime.cluster.nodes import Cluster, Room, Worker, resource_name, room_of
+from berth.runtime.cluster.nodes import Cluster, MasterPage, Room, Worker, ask_master, resource_name, room_of
 from berth.runtime.cluster.starting import cluster_nodes, temporary_cluster
 
 STOP_SECONDS = 20.0

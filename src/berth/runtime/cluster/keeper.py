@@ -40,7 +40,7 @@ from berth.runtime.cluster.folder import (
     remove,
     with_worker,
 )
-from berth.runtime.cluster.master_page import ask_master
+from berth.runtime.cluster.nodes import ask_master
 
 MASTER = ""
 """The master among the processes, which have the names of nodes otherwise; no node is called so."""

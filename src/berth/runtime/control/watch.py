@@ -24,8 +24,7 @@ from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.problems import WatchedProblem, kept_operators, with_objective_of
 from berth.runtime.control.replan import first_plan
 from berth.runtime.control.report import draw_timelines, write_page
-from berth.runtime.failures import RunFailed
-from berth.runtime.observer import RunObserver
+from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import described_in, placement_of
 from berth.runtime.runner import RunResult, folder_of
 from berth.runtime.running import Run, RunOptions

@@ -13,8 +13,7 @@ import pytest
 
 from berth.model import BadInput
 from berth.runtime.cluster.access import workers_of
-from berth.runtime.cluster.master_page import read_page
-from berth.runtime.cluster.nodes import Worker, node_of, resource_name
+from berth.runtime.cluster.nodes import Worker, node_of, read_page, resource_name
 
 
 def units(*resources: tuple[str, int]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from berth.runtime.cluster.access import access_for
 from berth.runtime.loading import together
 from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import placement_of
-from berth.runtime.running import Run, RunOptions
+from berth.runtime.running import ENDS, FAILED, NODE_LOST, STOPPED, Run, RunOptions
 from berth.runtime.tally import RunTally, TallyWriter
 
 GRACE_SECONDS = 60.0
@@ -104,10 +104,10 @@ def _until_over(running: Run, seconds: float | None, observer: RunObserver) -> t
     lost_at: float | None = None
     while True:
         word = running.wait(POLL_SECONDS)
-        if word in ("finished", "stopped"):
-            return word, None
-        if word == "failed":
+        if word == FAILED:
             return word, running.error
+        if word in ENDS:
+            return word, None
         lost = running.dead_nodes().intersection(running.placement.used)
         names = ", ".join(sorted(lost))
         if not lost:
@@ -116,9 +116,9 @@ def _until_over(running: Run, seconds: float | None, observer: RunObserver) -> t
             lost_at = time.monotonic()
             observer.note(f"node {names} is gone: waiting {GRACE_SECONDS:.0f} s for it to come back")
         elif time.monotonic() - lost_at > GRACE_SECONDS:
-            return "node lost", RunFailed(
+            return NODE_LOST, RunFailed(
                 f"node {names} is gone. Nothing is lost: run again when it is back, or with a plan without "
                 "it; 'berth watch' does that by itself"
             )
         if deadline is not None and time.monotonic() >= deadline:
-            return "stopped", None
+            return STOPPED, None

@@ -35,6 +35,9 @@ from berth.runtime.weave import Weaver
 from berth.spark import spark_session
 from berth.spark.internals import waits_for_an_executor
 
+RUNNING, NODE_LOST = "running", "node lost"
+FINISHED, FAILED, STOPPED = ENDS = ("finished", "failed", "stopped")
+"""What `Run.wait` says: these two while it runs, one of the others when it is over."""
 _LOOK_SECONDS = 1.0
 
 
@@ -78,18 +81,14 @@ class RunOptions:
     """End after so long; None: when the application ends, or is stopped."""
 
     def __post_init__(self) -> None:
-        checks = (
-            (
-                "--emulate-network",
-                self.emulate,
-                self.emulate is None or 0 <= self.emulate < math.inf,
-                "from 0 on",
-            ),
-            ("--batch-every", self.every_s, 0 <= self.every_s < math.inf, "from 0 on"),
-            ("--for", self.seconds, self.seconds is None or 0 < self.seconds < math.inf, "above 0"),
-        )
         mistakes = [
-            f"{name}: {value} is no number {limit}" for name, value, fine, limit in checks if not fine
+            f"{option}: {value} is no number {limit}"
+            for option, value, least, limit in (
+                ("--emulate-network", self.emulate, 0.0, "from 0 on"),
+                ("--batch-every", self.every_s, 0.0, "from 0 on"),
+                ("--for", self.seconds, math.ulp(0.0), "above 0"),
+            )
+            if value is not None and not least <= value < math.inf
         ]
         if mistakes:
             raise BadInput(mistakes)
@@ -184,18 +183,18 @@ class Run:
         while True:
             left = deadline - time.monotonic()
             if self._stopping.is_set():
-                return "stopped"
+                return STOPPED
             if self._query is not None and self._query.wait(max(0.05, min(left, _LOOK_SECONDS))):
-                return "failed" if self._query.error else "finished"
+                return FAILED if self._query.error else FINISHED
             if self._query is not None and self._waits_in_vain():
                 self._query.error = RunFailed(self._why_no_coordinator())
-                return "failed"
+                return FAILED
             if self._query is None:
                 self._stopping.wait(max(0.0, min(left, _LOOK_SECONDS)))
             if self._look() - known:
-                return "node lost"
+                return NODE_LOST
             if left <= 0:
-                return "running"
+                return RUNNING
             if self._query is None or self._query.idle:
                 self._feeds.idle(time.time() * 1000)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from berth.amounts import counted
 from berth.evaluation import evaluate
@@ -18,55 +17,12 @@ from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.problems import computed_for_itself, source_rate, with_state
 from berth.runtime.control.replan import Replan, next_plan
-from berth.runtime.placement import Placement
-from berth.runtime.running import Migration, MigrationFailed
+from berth.runtime.running import ENDS, NODE_LOST, RUNNING, MigrationFailed, Run
 
-RUNNING, NODE_LOST = "running", "node lost"
-ENDS = ("finished", "failed", "stopped")
-"""What a run says when it is over."""
 GLANCE_SECONDS = 0.5
 """While something is being measured the run is looked after so often."""
 Measure = Callable[[Path, Problem, float], Problem]
 """Gives a problem with what the telemetry of the last so many seconds says."""
-
-
-class Running(Protocol):
-    """An application that runs by a plan."""
-
-    @property
-    def placement(self) -> Placement:
-        """Where everything is planned to run now."""
-        ...
-
-    @property
-    def telemetry(self) -> Path:
-        """The folder with the four feeds."""
-        ...
-
-    def dead_nodes(self) -> set[str]:
-        """The nodes of the problem whose worker is gone, or that can't give an executor."""
-        ...
-
-    def apply(self, plan: Plan) -> Migration:
-        """Stop, and start again by another plan on the same checkpoint; returns when it runs.
-
-        Raises:
-            BadInput: it can't run by that plan; it goes on by the one before.
-            MigrationFailed: it doesn't run by that plan. It stands still then, and waits for another one.
-        """
-        ...
-
-    def flush(self) -> None:
-        """Write all telemetry that there is, for a reader who comes now."""
-        ...
-
-    def state_bytes(self) -> dict[str, float]:
-        """The state of every operator, all its instances together."""
-        ...
-
-    def wait(self, seconds: float) -> str:
-        """Let it run: `running` after so long, or earlier `node lost`, `finished`, `failed` or `stopped`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -80,7 +36,7 @@ class Proposal:
 
 
 def run_control_loop(
-    run: Running,
+    run: Run,
     problem: Problem,
     plan: Plan,
     measure: Measure,
@@ -122,7 +78,7 @@ def run_control_loop(
 class _Loop:
     def __init__(
         self,
-        run: Running,
+        run: Run,
         problem: Problem,
         plan: Plan,
         measure: Measure,

@@ -17,7 +17,7 @@ from berth.policies.registry import find_policy
 from berth.runtime.application import Application
 from berth.runtime.cluster.access import access_for
 from berth.runtime.control.history import Event, History, last_watch, read_history
-from berth.runtime.control.loop import RUNNING, Measure, Proposal, Running, run_control_loop
+from berth.runtime.control.loop import Measure, Proposal, run_control_loop
 from berth.runtime.control.measuring import Measurer, with_slow_availability
 from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
@@ -27,7 +27,7 @@ from berth.runtime.control.report import draw_timelines, write_page
 from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import described_in, placement_of
 from berth.runtime.runner import RunResult, folder_of
-from berth.runtime.running import Run, RunOptions
+from berth.runtime.running import RUNNING, Run, RunOptions
 from berth.runtime.tally import RunTally, TallyWriter
 
 POLL_SECONDS = 0.5
@@ -164,7 +164,7 @@ def _heard(event: Event, tally: RunTally, observer: RunObserver) -> None:
         )
 
 
-def _measure_by(measurer: Measurer, running: Running, watched: WatchedProblem, folder: Path) -> Measure:
+def _measure_by(measurer: Measurer, running: Run, watched: WatchedProblem, folder: Path) -> Measure:
     """Measuring for the control loop: what was measured before stays where nothing new was."""
     known = folder / "problem.json"
     write_text(known, json.dumps(watched.document, allow_nan=False) + "\n")
@@ -181,7 +181,7 @@ def _measure_by(measurer: Measurer, running: Running, watched: WatchedProblem, f
     return measure
 
 
-def approved(proposal: Proposal, run: Running, folder: Path, observer: RunObserver) -> bool:
+def approved(proposal: Proposal, run: Run, folder: Path, observer: RunObserver) -> bool:
     """Wait for an answer to a proposal; a run that ends meanwhile is a no.
 
     The answer may come from the observer, or through the run's folder from the page of `berth serve`.

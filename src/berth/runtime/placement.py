@@ -19,10 +19,6 @@ class Branch:
     instances: tuple[int, ...]
     node: str
 
-    def instance_names(self, parallelism: int) -> list[str]:
-        """As telemetry names them: `tag`, or `tag#0` where there are several."""
-        return [instance_name(self.operator, number, parallelism) for number in self.instances]
-
 
 @dataclass(frozen=True)
 class Placement:

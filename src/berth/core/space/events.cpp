@@ -192,7 +192,7 @@ struct EventsResult {
     Events::Counters counters;
     Number stuck;
     NumpyVector<Number> cluster;
-    nb::ndarray<nb::numpy, double, nb::ndim<2>> log;
+    NumpyMatrix<double> log;
 };
 
 EventsResult run_events(const Streams& streams, const Vector<double>& weights, const Vector<bool>& free,

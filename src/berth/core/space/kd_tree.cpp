@@ -117,16 +117,6 @@ Number nearest_where(const KdTree& tree, const Vector<double>& from, const nb::c
     });
 }
 
-template <typename Value>
-nb::ndarray<nb::numpy, Value, nb::ndim<2>> matrix(std::vector<Value> values, std::size_t rows, std::size_t columns) {
-    auto owned = std::make_unique<std::vector<Value>>(std::move(values));
-    Value* data = owned->data();
-    nb::capsule owner(owned.release(),
-                      [](void* memory) noexcept { delete static_cast<std::vector<Value>*>(memory); });
-    const std::size_t shape[2] = {rows, columns};
-    return {data, 2, shape, owner};
-}
-
 // The `count` nearest nodes of each point, of those that have room for its unit; -1 where there are no more.
 auto nearest_of_many(const KdTree& tree, const Matrix<double>& points, std::size_t count, const Room* room,
                      const Vector<Number>& units) {
@@ -145,8 +135,8 @@ auto nearest_of_many(const KdTree& tree, const Matrix<double>& points, std::size
             distances[row * count + k] = found[k].distance;
         }
     }
-    return std::pair(matrix(std::move(numbers), from.size(), count),
-                     matrix(std::move(distances), from.size(), count));
+    return std::pair(to_numpy_matrix<Number>(std::move(numbers), from.size(), count),
+                     to_numpy_matrix<double>(std::move(distances), from.size(), count));
 }
 
 Numbers within(const KdTree& tree, const Vector<double>& from, double radius) {

@@ -62,28 +62,18 @@ bool Room::overfull(Number node) const {
 namespace {
 
 NumpyVector<bool> fits_on(const Room& room, Number unit, const Vector<Number>& nodes) {
-    bool* found = new bool[nodes.size()];
-    for (std::size_t k = 0; k < nodes.size(); ++k) found[k] = room.fits(unit, nodes.data()[k]);
-    nb::capsule owner(found, [](void* memory) noexcept { delete[] static_cast<bool*>(memory); });
-    const std::size_t shape[1] = {nodes.size()};
-    return NumpyVector<bool>(found, 1, shape, owner);
+    std::vector<char> found;
+    for (const Number node : view(nodes)) found.push_back(room.fits(unit, node));
+    return to_numpy_flags(std::move(found));
 }
 
-using BoolMatrix = nb::ndarray<nb::numpy, bool, nb::ndim<2>>;
-
-BoolMatrix fit_pairs(const Room& room, Number one, Number other, const Vector<Number>& nodes_of_one,
-                     const Vector<Number>& nodes_of_other) {
-    const std::size_t rows = nodes_of_one.size(), columns = nodes_of_other.size();
-    bool* found = new bool[rows * columns];
-    for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t column = 0; column < columns; ++column) {
-            found[row * columns + column] =
-                room.fit_both(one, other, nodes_of_one.data()[row], nodes_of_other.data()[column]);
-        }
+NumpyMatrix<bool> fit_pairs(const Room& room, Number one, Number other, const Vector<Number>& nodes_of_one,
+                            const Vector<Number>& nodes_of_other) {
+    std::vector<char> found;
+    for (const Number here : view(nodes_of_one)) {
+        for (const Number there : view(nodes_of_other)) found.push_back(room.fit_both(one, other, here, there));
     }
-    nb::capsule owner(found, [](void* memory) noexcept { delete[] static_cast<bool*>(memory); });
-    const std::size_t shape[2] = {rows, columns};
-    return BoolMatrix(found, 2, shape, owner);
+    return to_numpy_matrix<bool>(std::move(found), nodes_of_one.size(), nodes_of_other.size());
 }
 
 }  // namespace

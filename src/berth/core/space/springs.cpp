@@ -11,14 +11,6 @@ using namespace nb::literals;
 namespace berth::space {
 namespace {
 
-NumpyVector<bool> to_numpy_flags(const std::vector<char>& flags) {
-    bool* found = new bool[flags.size()];
-    std::ranges::copy(flags, found);
-    nb::capsule owner(found, [](void* memory) noexcept { delete[] static_cast<bool*>(memory); });
-    const std::size_t shape[1] = {flags.size()};
-    return NumpyVector<bool>(found, 1, shape, owner);
-}
-
 // Which units are connected to a held one by streams that carry something.
 NumpyVector<bool> anchored(const Streams& streams, const Vector<double>& weights, const Vector<bool>& held) {
     std::vector<char> reached(held.data(), held.data() + held.size());
@@ -37,7 +29,7 @@ NumpyVector<bool> anchored(const Streams& streams, const Vector<double>& weights
             }
         }
     }
-    return to_numpy_flags(reached);
+    return to_numpy_flags(std::move(reached));
 }
 
 // Brings free units that pull at each other to the middle of the held ones that pull at them. What is not free holds

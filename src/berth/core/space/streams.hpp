@@ -54,14 +54,7 @@ class Log {
         values_.push_back(static_cast<double>(unit));
         values_.insert(values_.end(), place.begin(), place.end());
     }
-    auto to_numpy() && {
-        auto owned = std::make_unique<std::vector<double>>(std::move(values_));
-        double* data = owned->data();
-        nanobind::capsule owner(owned.release(),
-                                [](void* memory) noexcept { delete static_cast<std::vector<double>*>(memory); });
-        const std::size_t shape[2] = {rows_, width_};
-        return nanobind::ndarray<nanobind::numpy, double, nanobind::ndim<2>>(data, 2, shape, owner);
-    }
+    NumpyMatrix<double> to_numpy() && { return to_numpy_matrix<double>(std::move(values_), rows_, width_); }
 
   private:
     std::size_t most_rows_;

@@ -130,7 +130,7 @@ class Missing:
 def sample_tasks(missing: Iterable[Missing]) -> list[Task]:
     """The first and the middle run of each experiment: they say how long a run takes.
 
-    Experiments of one paper compile the same loops, so neighbours are of different papers.
+    Experiments of one paper load the same data, so neighbours are of different papers.
     """
     by_paper: dict[str, list[Missing]] = {}
     for item in missing:
@@ -152,7 +152,7 @@ def remaining_tasks(missing: Iterable[Missing], seconds: Mapping[str, float]) ->
 
 
 def typical_seconds(seen: Sequence[float]) -> float:
-    """What a run takes, without the longest one: that compiled loops first."""
+    """What a run takes, without the longest one: that loaded modules and data first."""
     return (sum(seen) - max(seen)) / (len(seen) - 1) if len(seen) > 1 else seen[0]
 
 

@@ -30,6 +30,8 @@ IndexArray = NDArray[np.intp]
 
 LARGEST_MODEL = 2_000_000
 """Combinations of candidates beyond which no model is built: it would not fit, nor be solved."""
+ROUNDED = 1e-7
+"""A gap that the searches for special graphs and sums leave open themselves, so as not to chase rounding."""
 LARGEST_LOOKAHEAD = 200_000_000
 """Combinations of candidates beyond which not even all path times are looked at."""
 
@@ -121,9 +123,9 @@ def minimise(
     least = least if shaped is None else max(least, shaped.bound)
     if shaped is not None and start is not None:
         bound = _bound(goal, least)
-        reached = bound is not None and gap_between(start.objective, bound) <= OPTIMAL_GAP
-        if reached or budget.over:
-            return _concluded(placement, goal, start, bound, False, dict(shaped.trace))
+        missed = np.inf if bound is None else gap_between(start.objective, bound)
+        if missed <= OPTIMAL_GAP or budget.over:
+            return _concluded(placement, goal, start, bound, missed <= ROUNDED, dict(shaped.trace))
     if placement.size > LARGEST_MODEL:
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks

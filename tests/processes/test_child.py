@@ -119,6 +119,21 @@ def test_the_reason_that_was_given(tmp_path: Path) -> None:
     assert child.why_ended() == "the service was stopped"
 
 
+def test_nothing_is_sent_to_one_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number may be another process's by now."""
+    child = ChildProcess(["true"])
+    assert ended(child)
+    sent: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda pid, number: sent.append(pid))
+    monkeypatch.setattr(os, "killpg", lambda pid, number: sent.append(pid))
+    child.stop()
+    child.kill()
+    child.end()
+    assert child.wait()
+    assert sent == []
+    assert child.why_ended() == "the process ended its process (exit code 0)"
+
+
 def test_why_a_process_ended() -> None:
     """A signal is a crash; anything else was its own doing."""
     assert why_ended("the policy", -signal.SIGSEGV) == "the policy crashed: its process died of SIGSEGV"

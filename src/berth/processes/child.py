@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,6 +101,9 @@ class ChildProcess:
                 pass_fds=pass_fds,
             )
         self._started_at = time.monotonic()
+        self._ending = threading.Lock()
+        self._handle = os.pidfd_open(self.pid)
+        """It can be read when the process has ended, and doesn't collect it."""
 
     @classmethod
     def running(
@@ -149,19 +154,22 @@ class ChildProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """Below 0 for a signal; None while it runs."""
-        return self._process.poll()
+        """Below 0 for a signal; None until `wait` has seen its end."""
+        return self._process.returncode
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:
         """Tell it to finish, once; after the time of grace, `wait` kills it."""
-        if self._told_to_stop_at is None:
-            self._told_to_stop_at = time.monotonic()
-            self._process.send_signal(number)
+        with self._ending:
+            if self._told_to_stop_at is None and self.exit_code is None:
+                self._told_to_stop_at = time.monotonic()
+                os.kill(self.pid, number)
 
     def kill(self, why: str = "it was killed") -> None:
         """Kill it, and everything in its group."""
-        self._why_killed = self._why_killed or why
-        signal_group(self.pid, signal.SIGKILL)
+        with self._ending:
+            if self.exit_code is None:
+                self._why_killed = self._why_killed or why
+                signal_group(self.pid, signal.SIGKILL)
 
     def wait(self, seconds: float | None = POLL_SECONDS) -> bool:
         """Wait a little, and kill it if it takes more than it may; whether it has ended.
@@ -169,13 +177,21 @@ class ChildProcess:
         Args:
             seconds: after which it is looked at; None: until it has ended, whatever it takes.
         """
-        try:
-            self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
+        if self.exit_code is None and not self._wait_for_end(seconds):
             self._enforce_limits()
             return False
-        signal_group(self.pid, signal.SIGKILL)
+        with self._ending:
+            if self.exit_code is None:
+                # as long as it is not collected, its number is nobody else's
+                signal_group(self.pid, signal.SIGKILL)
+                self._process.wait()
+                os.close(self._handle)
         return True
+
+    def _wait_for_end(self, seconds: float | None) -> bool:
+        poll = select.poll()
+        poll.register(self._handle, select.POLLIN)
+        return bool(poll.poll(None if seconds is None else seconds * 1000))
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> None:
         """Stop it, wait for its end, and kill it where that takes longer than the time of grace."""

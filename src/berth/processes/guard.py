@@ -11,12 +11,12 @@ import os
 import signal
 import traceback
 from collections.abc import Callable
-from types import FrameType
 
 from berth.processes.system import adopt_orphans, die_with_parent, kill_descendants, signal_all
 
 ENDING = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """The signals that tell a process to end."""
+_AWAITED = ENDING | {signal.SIGCHLD}
 
 
 def run_guarded(
@@ -31,12 +31,12 @@ def run_guarded(
     """
     adopt_orphans()
     guard = os.getpid()
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    # blocked and waited for, not handled: a handler may run just before the call that it should interrupt
+    signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
     guarded = os.fork()
     if guarded == 0:
         os._exit(_work(work, clean_up, guard))
     in_guard()
-    _pass_on_signals(guarded)
     code = _wait_for(guarded)
     kill_descendants()
     clean_up(code)
@@ -45,7 +45,7 @@ def run_guarded(
 def _work(work: Callable[[], int], clean_up: Callable[[int], None], guard: int) -> int:
     adopt_orphans()
     die_with_parent(guard, signal.SIGTERM)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
     code = 1
     try:
         code = work()
@@ -57,20 +57,17 @@ def _work(work: Callable[[], int], clean_up: Callable[[int], None], guard: int) 
     return code
 
 
-def _pass_on_signals(guarded: int) -> None:
-    def pass_on(_number: int, _frame: FrameType | None) -> None:
-        signal_all([guarded], signal.SIGTERM)
-
-    for number in ENDING:
-        signal.signal(number, pass_on)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-
-
 def _wait_for(guarded: int) -> int:
-    """The exit code of the guarded process, below 0 for a signal; meanwhile orphans are collected."""
+    """The exit code of the guarded process, below 0 for a signal; when the guard is told to end, so is the work.
+
+    Orphans are collected as they end.
+    """
     while True:
-        pid, status = os.waitpid(-1, 0)
-        if pid == guarded:
-            for number in ENDING:
-                signal.signal(number, signal.SIG_IGN)
-            return os.waitstatus_to_exitcode(status)
+        if signal.sigwait(_AWAITED) != signal.SIGCHLD:
+            signal_all([guarded], signal.SIGTERM)
+            continue
+        ended = -1
+        while ended != 0:  # one signal may stand for several children
+            ended, status = os.waitpid(-1, os.WNOHANG)
+            if ended == guarded:
+                return os.waitstatus_to_exitcode(status)

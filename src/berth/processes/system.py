@@ -71,7 +71,7 @@ def _boot_id() -> str:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that this one has started, in any of its threads. Much cheaper than `descendants_of`."""
+    """The processes that this one has started, in any of its threads."""
     found: list[int] = []
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
@@ -80,11 +80,18 @@ def children_of(pid: int) -> list[int]:
 
 
 def descendants_of(pid: int) -> list[int]:
-    """All processes below this one, parents before their children."""
-    try:
-        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return []
+    """All processes below this one, parents before their children.
+
+    psutil's `children` is not used: it leaves out a child that seems older than its parent, as one does when
+    the clock is set.
+    """
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        children = children_of(waiting.pop(0))
+        found += children
+        waiting += children
+    return found
 
 
 def with_variable(name: str, value: str) -> list[int]:
@@ -99,12 +106,10 @@ def with_variable(name: str, value: str) -> list[int]:
 
 def memory_of(pid: int) -> int:
     """The bytes in memory of a process and everything below it."""
-    total, waiting = 0, [pid]
-    while waiting:
-        here = waiting.pop()
+    total = 0
+    for here in [pid, *descendants_of(pid)]:
         with suppress(OSError, ValueError, IndexError):
             total += int(Path(f"/proc/{here}/statm").read_text().split()[1]) * _PAGE_BYTES
-        waiting += children_of(here)
     return total
 
 
@@ -126,9 +131,11 @@ def kill_descendants() -> None:
     while True:
         signal_all(descendants_of(os.getpid()), signal.SIGKILL)
         try:
-            os.waitpid(-1, 0)
+            ended, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return
+        if ended == 0:
+            time.sleep(_POLL_SECONDS)
 
 
 def die_with_parent(parent: int, number: signal.Signals = signal.SIGKILL) -> None:

@@ -58,7 +58,7 @@ def _work(work: Callable[[], int], clean_up: Callable[[int], None], guard: int) 
 
 
 def _wait_for(guarded: int) -> int:
-    """The exit code of the guarded process, below 0 for a signal; when the guard is told to end, so is the work.
+    """The exit code of the guarded process, below 0 for a signal; the guard passes on what tells it to end.
 
     Orphans are collected as they end.
     """

@@ -12,9 +12,10 @@ from unittest.mock import patch
 
 import duckdb
 import pytest
-import typer
 
-from berth.cli import output, watch, watch_view
+from berth.cli import output
+from berth.cli.app import load_command
+from berth.cli.watch import WatchDisplay, print_history
 from berth.files import load, load_plan
 from berth.model import BadInput
 from berth.runtime.control.history import Event, read_history
@@ -47,12 +48,11 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def command(*arguments: str) -> tuple[int, str, str]:
     """The exit code and what was printed."""
-    app = typer.Typer()
-    watch.register(app)
+    watch = load_command("watch")
     printed, complained = io.StringIO(), io.StringIO()
     output.out.width = output.err.width = 200
     with redirect_stdout(printed), redirect_stderr(complained):
-        code = app(["app.py", "--problem", "problem.yaml", *arguments], standalone_mode=False) or 0
+        code = watch(["app.py", "--problem", "problem.yaml", *arguments], standalone_mode=False) or 0
     return code, printed.getvalue(), complained.getvalue()
 
 
@@ -227,7 +227,7 @@ def test_names_are_no_markup() -> None:
     """Reasons come from users' names and files."""
     complained = io.StringIO()
     with redirect_stderr(complained):
-        watch_view.tell(Event(0.0, "kept", "node [red]x[/] is [/] there", node="[b]"))
+        WatchDisplay().event(Event(0.0, "kept", "node [red]x[/] is [/] there", node="[b]"))
     assert "node [red]x[/] is [/] there" in complained.getvalue()
 
 
@@ -235,6 +235,6 @@ def test_long_histories_are_cut() -> None:
     """The last events, and how many there were."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        watch_view.print_history([Event(float(number), "migrated") for number in range(100)])
+        print_history([Event(float(number), "migrated") for number in range(100)])
     assert "the last 40 of 100 events" in printed.getvalue()
     assert printed.getvalue().count("migrated") == 40

@@ -46,16 +46,19 @@ _MODULES = {
     "sample-telemetry": "telemetry",
     "schema": "problems",
     "show": "plans",
-    "solve-many": "solve_many",
 }
 """Where a command is, if not in the module of its name."""
 
 
 def load_command(name: str) -> Any:
-    """The command of that name, from the module that has it."""
-    module = import_module(f"berth.cli.{_MODULES.get(name, name)}")
+    """The command of that name: a function, or several below one name, in the module that has it."""
+    module = import_module(f"berth.cli.{_MODULES.get(name, name.replace('-', '_'))}")
+    found = getattr(module, name.replace("-", "_"))
     alone = typer.Typer(rich_markup_mode="rich")
-    module.register(alone)
+    if isinstance(found, typer.Typer):
+        alone.add_typer(found, name=name)
+    else:
+        alone.command(name=name, epilog=getattr(module, f"{found.__name__.upper()}_EXAMPLES"))(found)
     return typer.main.get_group(alone).commands[name]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from berth.cli.options import AsJson, ProblemFile, leaving_on_signals
+from berth.cli.options import AsJson, ProblemFile, argument, flag, leaving_on_signals, option
 from berth.cli.output import out as console
 from berth.cli.output import plain_table, print_json
 from berth.cli.progress import waiting
@@ -19,7 +19,7 @@ from berth.model.errors import did_you_mean
 if TYPE_CHECKING:
     from berth.runtime.cluster.nodes import Cluster, MasterPage
 
-START_EPILOG = """Examples:
+START_EXAMPLES = """Examples:
 
   berth cluster start problem.yaml
 
@@ -31,7 +31,7 @@ It runs until `berth cluster stop`, on this machine and for this machine only. C
 up ends all of it.
 """
 
-Name = Annotated[str | None, typer.Argument(help="The cluster; default: the one that runs.", metavar="NAME")]
+Name = Annotated[str | None, argument("The cluster; default: the one that runs.", "NAME")]
 
 cluster = typer.Typer(
     no_args_is_help=True,
@@ -39,15 +39,11 @@ cluster = typer.Typer(
 )
 
 
-@cluster.command(epilog=START_EPILOG)
+@cluster.command(epilog=START_EXAMPLES)
 def start(
     problem: ProblemFile,
-    name: Annotated[
-        str | None, typer.Option(help="The cluster's name. Default: the problem's.", metavar="NAME")
-    ] = None,
-    port: Annotated[
-        int, typer.Option(help="The master's port; 0: one that is free.", metavar="PORT", min=0, max=65535)
-    ] = 0,
+    name: Annotated[str | None, option("The cluster's name. Default: the problem's.", "NAME")] = None,
+    port: Annotated[int, option("The master's port; 0: one that is free.", "PORT", min=0, max=65535)] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Start a master and a worker for every node that hosts operators."""
@@ -87,7 +83,7 @@ def status(name: Name = None, as_json: AsJson = False) -> None:
 
 @cluster.command()
 def revive(
-    node: Annotated[str, typer.Argument(help="The node whose worker is dead.", metavar="NODE")],
+    node: Annotated[str, argument("The node whose worker is dead.", "NODE")],
     name: Name = None,
 ) -> None:
     """Start the worker of a node again."""
@@ -106,7 +102,7 @@ def revive(
 @cluster.command()
 def stop(
     name: Name = None,
-    everything: Annotated[bool, typer.Option("--all", help="Stop every cluster of this machine.")] = False,
+    everything: Annotated[bool, flag("--all", "Stop every cluster of this machine.")] = False,
 ) -> None:
     """Stop a cluster, and wait until none of its processes is left."""
     from berth.runtime.cluster.access import forget_endings, running_clusters, stop_cluster
@@ -188,8 +184,3 @@ def _print_status(one: Cluster, page: MasterPage) -> None:
 
 def _say(line: str) -> None:
     console.print(escape(line), soft_wrap=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.add_typer(cluster, name="cluster")

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.markup import escape
 
-from berth.cli.options import AsJson, Configuration, Master, ProblemFile, session_for
-from berth.cli.output import err, number, out, plain_table, print_json
+from berth.cli.options import AsJson, Configuration, Master, ProblemFile, flag, option, session_for
+from berth.cli.output import number, out, plain_table, print_json, tell
 from berth.cli.progress import watching
 from berth.files import check_writable, write_text
 from berth.files.document import document_text, read_document
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from berth.space.network_space import Located
     from berth.space.vivaldi import VivaldiOptions
 
-EPILOG = """Examples:
+COORDINATES_EXAMPLES = """Examples:
 
   berth coordinates problem.yaml --out located.yaml
 
@@ -41,36 +40,30 @@ MOST_LISTED = 1_000_000
 def coordinates(
     problem: ProblemFile,
     target: Annotated[
-        Path,
-        typer.Option(
-            "--out", help="Write the problem there: YAML if it ends so, or else JSON.", metavar="FILE"
-        ),
+        Path, option("Write the problem there: YAML if it ends so, or else JSON.", "FILE", "--out")
     ],
-    dimensions: Annotated[int, typer.Option(help="Dimensions of the latency space.", metavar="N")] = 3,
+    dimensions: Annotated[int, option("Dimensions of the latency space.", "N")] = 3,
     height: Annotated[
-        bool, typer.Option("--height", help="Give every node a height, too: its way into the network.")
+        bool, flag("--height", "Give every node a height, too: its way into the network.")
     ] = False,
     neighbours: Annotated[
         int | None,
-        typer.Option(
-            help="Most neighbours of a node that are used. Default: all of up to 250,000 pairs, then 32.",
-            metavar="N",
-        ),
+        option("Most neighbours of a node that are used. Default: all of up to 250,000 pairs, then 32.", "N"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same coordinates.", metavar="N")] = 0,
+    seed: Annotated[int, option("The same seed gives the same coordinates.", "N")] = 0,
     probes: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Measured round trips (from, to, rtt_ms) beside the problem's delays: CSV, JSON lines or "
+        option(
+            "Measured round trips (from, to, rtt_ms) beside the problem's delays: CSV, JSON lines or "
             "Parquet, a file or a folder. Can be repeated.",
-            metavar="TABLE",
+            "TABLE",
         ),
     ] = None,
     refine: Annotated[
-        bool, typer.Option(help="Room to unfold first, least absolute errors after; without, Vivaldi alone.")
+        bool, option("Room to unfold first, least absolute errors after; without, Vivaldi alone.")
     ] = True,
     spark: Annotated[
-        bool, typer.Option("--spark", help="Compute on Spark: for more probes than one machine can hold.")
+        bool, flag("--spark", "Compute on Spark: for more probes than one machine can hold.")
     ] = False,
     master: Master = None,
     configuration: Configuration = None,
@@ -113,7 +106,7 @@ def coordinates(
         print_json({"problem": document["name"], **_document(network, located, measured), "seed": seed})
     else:
         _print(network, located, measured)
-    err.print(f"problem written to {target}", markup=False, soft_wrap=True)
+    tell(f"problem written to {target}")
 
 
 def _options(**given: Any) -> VivaldiOptions:
@@ -231,8 +224,3 @@ def _print_estimates(network: Network, located: Located) -> None:
     out.print(table)
     if estimates.count > len(estimates.senders):
         out.print(f"... and {estimates.count - len(estimates.senders):,} more; --json lists them")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(coordinates)

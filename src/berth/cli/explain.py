@@ -12,11 +12,10 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from berth.amounts import counted, milliseconds, percentage
+from berth.amounts import counted, milliseconds, percentage, shortened
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, ProblemFile, picture_format, time_limit_from
+from berth.cli.options import AsJson, PlanFiles, ProblemFile, option, picture_format, time_limit_from
 from berth.cli.output import (
-    err,
     metric_name,
     metric_value,
     number,
@@ -24,6 +23,7 @@ from berth.cli.output import (
     plain_table,
     print_json,
     print_violations,
+    tell,
 )
 from berth.connectors import load_any
 from berth.drawing.terminal import bar
@@ -39,7 +39,7 @@ from berth.explanation.what_if import Outcome, WhatIf
 from berth.files import check_writable, load, write_bytes
 from berth.model import BadInput
 
-EPILOG = """Examples:
+EXPLAIN_EXAMPLES = """Examples:
 
   berth explain problem.yaml plan.json
 
@@ -56,20 +56,12 @@ MOST_STEPS = 16
 MOST_NAMES = 6
 
 
-Picture = Annotated[
-    Path | None,
-    typer.Option("--out", help="Draw a picture as well: FILE.png or FILE.svg.", metavar="FILE"),
-]
+Picture = Annotated[Path | None, option("Draw a picture as well: FILE.png or FILE.svg.", "FILE", "--out")]
 Asked = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--operator", help="Explain only this operator or instance. Can be repeated.", metavar="NAME"
-    ),
+    list[str] | None, option("Explain only this operator or instance. Can be repeated.", "NAME", "--operator")
 ]
-HowMany = Annotated[
-    str, typer.Option(help="How many changes of the network are tried: none, quick or full.", metavar="DEPTH")
-]
-Seconds = Annotated[float, typer.Option(help="Seconds for trying changes, in all.", metavar="S")]
+HowMany = Annotated[str, option("How many changes of the network are tried: none, quick or full.", "DEPTH")]
+Seconds = Annotated[float, option("Seconds for trying changes, in all.", "S")]
 DEPTHS: dict[str, Depth] = {"none": "none", "quick": "quick", "full": "full"}
 
 
@@ -108,7 +100,7 @@ def _draw(found: Explanation, file: Path) -> None:
     from berth.drawing.explanation_picture import draw_explanation
 
     write_bytes(file, draw_explanation(found, picture_format("--out", file)))
-    err.print(f"picture written to {file}", markup=False)
+    tell(f"picture written to {file}")
 
 
 def print_explanation(explanation: Explanation) -> None:
@@ -262,13 +254,11 @@ def _sharing(explanation: Explanation) -> None:
         where = f" on {', '.join(use.nodes)}" if use.nodes else ""
         out.print(escape(f"{use.taker} takes the result of {use.provider}{where}{gain}"), soft_wrap=True)
     for once in sharing.once[:MOST_ROWS]:
-        names = ", ".join(once.instances[:MOST_NAMES])
-        more = f" and {len(once.instances) - MOST_NAMES} more" if len(once.instances) > MOST_NAMES else ""
-        out.print(escape(f"{names}{more} are equal and count once on {once.node}"), soft_wrap=True)
+        names = shortened(list(once.instances), MOST_NAMES)
+        out.print(escape(f"{names} are equal and count once on {once.node}"), soft_wrap=True)
     if sharing.skipped:
-        names = ", ".join(sharing.skipped[:MOST_NAMES])
-        more = f" and {len(sharing.skipped) - MOST_NAMES} more" if len(sharing.skipped) > MOST_NAMES else ""
-        out.print(escape(f"not needed any more: {names}{more}"), soft_wrap=True)
+        names = shortened(list(sharing.skipped), MOST_NAMES)
+        out.print(escape(f"not needed any more: {names}"), soft_wrap=True)
     table = plain_table("computed for itself at these places", "shared", "alone", "saved", right=(1, 2, 3))
     for key, saved in sharing.saved.items():
         alone = sharing.alone.metrics[key]
@@ -354,8 +344,3 @@ def _gain(explanation: Explanation, item: WhatIf) -> Text:
         return Text("none")
     text = _value(explanation.goal)(abs(item.gain))
     return Text(text, "green") if item.gain > 0 else Text(f"-{text}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(explain)

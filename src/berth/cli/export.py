@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 import typer
 
 from berth.cli.exit_codes import BROKEN
-from berth.cli.options import PlanFiles, ProblemFile
-from berth.cli.output import err
+from berth.cli.options import PlanFiles, ProblemFile, flag, option
+from berth.cli.output import tell
 from berth.connectors import JobOptions, Request, System, exported, load_any, write_all
 from berth.connectors.nomad import DATACENTERS, HERON_IMAGE, NODE_NAME, WITH_IMAGES
 from berth.evaluation import evaluate
 from berth.files import load
 from berth.model import BadInput
 
-EPILOG = """Examples:
+EXPORT_EXAMPLES = """Examples:
 
   berth export problem.yaml plan.json --to heron --to nomad --out deploy
 
@@ -35,50 +35,32 @@ MOST_MHZ = 1e6
 def export(
     problem: ProblemFile,
     plan: PlanFiles,
-    to: Annotated[
-        list[System],
-        typer.Option(help="A packing plan of Heron's, or a job of Nomad's. Can be repeated."),
-    ],
+    to: Annotated[list[System], option("A packing plan of Heron's, or a job of Nomad's. Can be repeated.")],
     target: Annotated[
-        Path,
-        typer.Option(
-            "--out", help="The file; or the folder, where there are several files.", metavar="FILE|DIR"
-        ),
+        Path, option("The file; or the folder, where there are several files.", "FILE|DIR", "--out")
     ],
-    application: Annotated[
-        str | None, typer.Option(help="Only this application. Default: all.", metavar="NAME")
-    ] = None,
+    application: Annotated[str | None, option("Only this application. Default: all.", "NAME")] = None,
     memory_unit: Annotated[
         Literal["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"],
-        typer.Option(help="What the problem counts memory and disk in."),
+        option("What the problem counts memory and disk in."),
     ] = "B",
     mhz_per_core: Annotated[
-        float | None,
-        typer.Option(help="Nomad: ask for MHz, so many for a cpu. Default: whole cores.", metavar="MHZ"),
+        float | None, option("Nomad: ask for MHz, so many for a cpu. Default: whole cores.", "MHZ")
     ] = None,
-    driver: Annotated[str, typer.Option(help="Nomad: the tasks' driver.", metavar="NAME")] = "docker",
+    driver: Annotated[str, option("Nomad: the tasks' driver.", "NAME")] = "docker",
     image: Annotated[
-        str | None,
-        typer.Option(help=f"Nomad: the image for docker or podman. Default: {HERON_IMAGE}.", metavar="IMAGE"),
+        str | None, option(f"Nomad: the image for docker or podman. Default: {HERON_IMAGE}.", "IMAGE")
     ] = None,
     command: Annotated[
-        str | None,
-        typer.Option(
-            help="Nomad: what a task runs by /bin/sh. Default: what the image starts.", metavar="COMMAND"
-        ),
+        str | None, option("Nomad: what a task runs by /bin/sh. Default: what the image starts.", "COMMAND")
     ] = None,
     datacenter: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Nomad: where the servers are. Can be repeated. Default: anywhere.", metavar="NAME"
-        ),
+        list[str] | None, option("Nomad: where the servers are. Can be repeated. Default: anywhere.", "NAME")
     ] = None,
     node_attribute: Annotated[
-        str, typer.Option(help="Nomad: what of a client equals a node's name.", metavar="ATTRIBUTE")
+        str, option("Nomad: what of a client equals a node's name.", "ATTRIBUTE")
     ] = NODE_NAME,
-    force: Annotated[
-        bool, typer.Option("--force", help="Also a plan that breaks constraints or is incomplete.")
-    ] = False,
+    force: Annotated[bool, flag("--force", "Also a plan that breaks constraints or is incomplete.")] = False,
 ) -> None:
     """Write a plan in the format of another system: one file for each application."""
     options = JobOptions(
@@ -93,16 +75,16 @@ def export(
     chosen = load_any(loaded, plan).plan
     broken = evaluate(loaded, chosen).violations
     for line in broken:
-        err.print(line, markup=False, soft_wrap=True)
+        tell(line)
     if broken and not force:
-        err.print(f"not exported: it breaks {len(broken)} constraints (--force: export it all the same)")
+        tell(f"not exported: it breaks {len(broken)} constraints (--force: export it all the same)")
         raise typer.Exit(BROKEN)
     request = Request(tuple(dict.fromkeys(to)), application, memory_unit, options)
     documents = exported(loaded, chosen, request)
     for line in dict.fromkeys(line for written in documents.values() for line in written.warnings):
-        err.print(f"warning: {line}", markup=False, soft_wrap=True)
+        tell(f"warning: {line}")
     for file in write_all(documents, target):
-        err.print(f"written to {file}", markup=False, soft_wrap=True)
+        tell(f"written to {file}")
 
 
 def _image(driver: str, image: str | None, command: str | None, nomad: bool) -> str:
@@ -128,8 +110,3 @@ def _mhz(given: float | None) -> float | None:
     if given is not None and not 1 <= given <= MOST_MHZ:
         raise BadInput([f"--mhz-per-core {given:g}: expected 1 to {MOST_MHZ:,.0f}"])
     return given
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(export)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,55 +21,66 @@ from berth.model.errors import did_you_mean
 if TYPE_CHECKING:
     from berth.spark import SparkSession
 
-ProblemFile = Annotated[
-    Path, typer.Argument(help="Problem file, YAML or JSON (berth/v1).", metavar="PROBLEM")
-]
-PlanFile = Annotated[Path, typer.Argument(help="Plan file, JSON (berth-plan/v1).", metavar="PLAN")]
+
+def option(about: str, value: str | None = None, name: str | None = None, **more: Any) -> Any:
+    """An option: what it is for, what its value is called, and its name if not the parameter's."""
+    return typer.Option(*([] if name is None else [name]), help=about, metavar=value, **more)
+
+
+def flag(name: str, about: str) -> Any:
+    """An option without a value, and without a `--no-` of it."""
+    return typer.Option(name, help=about)
+
+
+def argument(about: str, value: str | None = None, **more: Any) -> Any:
+    """An argument: what it is for, and what it is called."""
+    return typer.Argument(help=about, metavar=value, **more)
+
+
+ProblemFile = Annotated[Path, argument("Problem file, YAML or JSON (berth/v1).", "PROBLEM")]
 PlanFiles = Annotated[
     list[Path],
-    typer.Argument(
-        help="Plan file, JSON (berth-plan/v1); or what 'berth export' writes: files, or a folder of them.",
-        metavar="PLAN",
+    argument(
+        "Plan file, JSON (berth-plan/v1); or what 'berth export' writes: files, or a folder of them.", "PLAN"
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on standard output.")]
-Previous = Annotated[
-    Path | None, typer.Option(help="The plan before: what has moved counts against it.", metavar="PLAN")
+AsJson = Annotated[bool, flag("--json", "Print JSON and nothing else on standard output.")]
+Previous = Annotated[Path | None, option("The plan before: what has moved counts against it.", "PLAN")]
+TimeLimit = Annotated[float, option("Seconds after which the best plan so far is taken; inf: none.", "S")]
+Seed = Annotated[int, option("The same seed gives the same plan.", "N")]
+Policy = Annotated[str, option("The policy; 'berth policies' lists them.", "NAME")]
+PolicySettings = Annotated[
+    list[str] | None, option("A parameter of the policy. Can be repeated.", "KEY=VALUE", "--set")
 ]
-TimeLimit = Annotated[
-    float, typer.Option(help="Seconds after which the best plan so far is taken; inf: none.", metavar="S")
+PoliciesSettings = Annotated[
+    list[str] | None,
+    option("A parameter, for the policies that have it. Can be repeated.", "KEY=VALUE", "--set"),
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same plan.", metavar="N")]
 Objectives = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Instead of the problem's objective: NAME or NAME=WEIGHT. Can be repeated.",
+        "NAME[=WEIGHT]",
         "--objective",
-        help="Instead of the problem's objective: NAME or NAME=WEIGHT. Can be repeated.",
-        metavar="NAME[=WEIGHT]",
     ),
 ]
 APP_HELP = "A Python file with an Application in it; app.py:name if it has several."
-AppFile = Annotated[str, typer.Argument(help=APP_HELP, metavar="APP")]
+AppFile = Annotated[str, argument(APP_HELP, "APP")]
 AppFiles = Annotated[
-    list[str],
-    typer.Argument(help=f"{APP_HELP} Several files: applications that run together.", metavar="APP..."),
+    list[str], argument(f"{APP_HELP} Several files: applications that run together.", "APP...")
 ]
 Master = Annotated[
     str | None,
-    typer.Option(
-        help="Where Spark runs: local[2], spark://host:7077, yarn, ... "
+    option(
+        "Where Spark runs: local[2], spark://host:7077, yarn, ... "
         "Default: what spark-defaults.conf says, else local[*], all processors of this machine.",
-        metavar="URL",
+        "URL",
         envvar="BERTH_MASTER",
     ),
 ]
 Configuration = Annotated[
     list[str] | None,
-    typer.Option(
-        "--conf",
-        help="A setting of Spark, such as spark.driver.memory=8g. Can be repeated.",
-        metavar="KEY=VALUE",
-    ),
+    option("A setting of Spark, such as spark.driver.memory=8g. Can be repeated.", "KEY=VALUE", "--conf"),
 ]
 
 
@@ -131,12 +142,19 @@ def time_limit_from(seconds: float) -> float | None:
 
 
 @contextmanager
-def session_for(master: str | None, configuration: list[str] | None, name: str) -> Iterator[SparkSession]:
+def session_for(
+    master: str | None,
+    configuration: list[str] | None,
+    name: str,
+    ours: Mapping[str, str] | None = None,
+) -> Iterator[SparkSession]:
     """The Spark session that `--master` and `--conf` ask for, stopped at the end of the `with` block.
+
+    Settings of `ours` hold where `--conf` says nothing else.
 
     pyspark is imported here and not before: commands without Spark don't wait for it.
     """
-    settings = spark_settings_from(configuration)
+    settings = {**(ours or {}), **spark_settings_from(configuration)}
     with ExitStack() as until_the_end:
         catch = until_the_end.enter_context(leaving_on_signals())
         with waiting("starting Spark"):

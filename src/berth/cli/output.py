@@ -21,6 +21,11 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
+def tell(line: str) -> None:
+    """A line on standard error, as it is."""
+    err.print(line, markup=False, soft_wrap=True)
+
+
 def number(value: float) -> str:
     """Five digits that matter: 31.836, 1,000, 1.2346e+07."""
     if value == 0:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, Previous, ProblemFile, picture_format
-from berth.cli.output import err, out, print_json, print_violations
+from berth.cli.options import AsJson, PlanFiles, Previous, ProblemFile, argument, option, picture_format
+from berth.cli.output import out, print_json, print_violations, tell
 from berth.cli.plan_view import print_bottleneck, print_change, print_metrics
 from berth.connectors import evaluate_packing, load_any
 from berth.evaluation import Setting, Situation
@@ -48,13 +48,12 @@ SHOW_EXAMPLES = """Examples:
   berth show problem.yaml plan.json --out plan.svg
 """
 
-Before = Annotated[Path, typer.Argument(help="The plan before.", metavar="PLAN")]
-After = Annotated[Path, typer.Argument(help="The plan after.", metavar="PLAN")]
+Before = Annotated[Path, argument("The plan before.", "PLAN")]
+After = Annotated[Path, argument("The plan after.", "PLAN")]
 ItsProblem = Annotated[
     Path | None,
-    typer.Option(
-        help="What the plans are for: needed for files of other systems; judges plans without metrics.",
-        metavar="PROBLEM",
+    option(
+        "What the plans are for: needed for files of other systems; judges plans without metrics.", "PROBLEM"
     ),
 ]
 
@@ -103,11 +102,10 @@ def _plan(problem: Problem | None, file: Path) -> Plan:
 def show(
     problem: ProblemFile,
     plan: Annotated[
-        Path | None, typer.Argument(help="Plan file or folder; without it, only the problem.", metavar="PLAN")
+        Path | None, argument("Plan file or folder; without it, only the problem.", "PLAN")
     ] = None,
     out_file: Annotated[
-        Path | None,
-        typer.Option("--out", help="Draw a picture instead: FILE.png or FILE.svg.", metavar="FILE"),
+        Path | None, option("Draw a picture instead: FILE.png or FILE.svg.", "FILE", "--out")
     ] = None,
 ) -> None:
     """Draw an application and where it runs: in the terminal, or as PNG or SVG."""
@@ -124,11 +122,4 @@ def show(
     from berth.drawing.picture import draw
 
     write_bytes(out_file, draw(loaded, placed, file_format))
-    err.print(f"picture written to {out_file}", markup=False)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(epilog=EVALUATE_EXAMPLES)(evaluate)
-    app.command(epilog=DIFF_EXAMPLES)(diff)
-    app.command(epilog=SHOW_EXAMPLES)(show)
+    tell(f"picture written to {out_file}")

@@ -12,8 +12,8 @@ import typer
 import yaml
 from rich.markup import escape
 
-from berth.cli.options import AppFiles, AsJson, settings_from
-from berth.cli.output import err, out, print_json
+from berth.cli.options import AppFiles, AsJson, argument, flag, option, settings_from
+from berth.cli.output import out, print_json, tell
 from berth.files import PLAN, PROBLEM, check_writable, problem_document, problem_from, write_text
 from berth.files.document import LARGEST_BYTES, document_text, read_document
 from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
@@ -80,42 +80,36 @@ class _Recipe:
 
 
 def generate(
-    kind: Annotated[
-        str | None, typer.Argument(help="What to make; --list has them all.", metavar="KIND")
-    ] = None,
+    kind: Annotated[str | None, argument("What to make; --list has them all.", "KIND")] = None,
     settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter of the kind. Can be repeated.", metavar="KEY=VALUE"),
+        list[str] | None, option("A parameter of the kind. Can be repeated.", "KEY=VALUE", "--set")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same problem.", metavar="N")] = 0,
+    seed: Annotated[int, option("The same seed gives the same problem.", "N")] = 0,
     count: Annotated[
-        int | None,
-        typer.Option(help="Make so many, of the seeds N, N+1, ...: files in the folder --out.", metavar="N"),
+        int | None, option("Make so many, of the seeds N, N+1, ...: files in the folder --out.", "N")
     ] = None,
     target: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            help="A file (YAML if it ends so, or else JSON), or the folder for --count. "
+        option(
+            "A file (YAML if it ends so, or else JSON), or the folder for --count. "
             "Without it, one problem is printed.",
-            metavar="PATH",
+            "PATH",
+            "--out",
         ),
     ] = None,
     network_file: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Place on this network: a problem file's, or a matrix of round trips in ms (CSV, TSV, .gz).",
+            "FILE",
             "--network",
-            help="Place on this network: a problem file's, or a matrix of round trips in ms (CSV, TSV, .gz).",
-            metavar="FILE",
         ),
     ] = None,
     as_yaml: Annotated[
-        bool, typer.Option("--yaml", help="YAML instead of JSON, where no file's name says which.")
+        bool, flag("--yaml", "YAML instead of JSON, where no file's name says which.")
     ] = False,
-    listed: Annotated[
-        bool, typer.Option("--list", help="List the kinds, or with KIND its parameters, and stop.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON.")] = False,
+    listed: Annotated[bool, flag("--list", "List the kinds, or with KIND its parameters, and stop.")] = False,
+    as_json: Annotated[bool, flag("--json", "With --list: print JSON.")] = False,
 ) -> None:
     """Make problem files by the recipes of the papers' experiments."""
     if listed:
@@ -134,14 +128,14 @@ def generate(
             typer.echo(text, nl=False)
             return
         write_text(target, text)
-        err.print(f"problem written to {target}", markup=False, soft_wrap=True)
+        tell(f"problem written to {target}")
         return
     folder = _folder(target, count)
     for number in range(seed, seed + (count or 1)):
         file = folder / f"{kind}-{number}{suffix}"
         write_text(file, recipe.text(number, file))
     some = "1 problem" if count in (None, 1) else f"{count:,} problems"
-    err.print(f"{some} written to {folder}", markup=False, soft_wrap=True)
+    tell(f"{some} written to {folder}")
 
 
 def _network(file: Path | None) -> Network | Delays | None:
@@ -200,11 +194,10 @@ def _shown(default: Any) -> str:
 def describe(
     apps: AppFiles,
     network: Annotated[
-        Path | None,
-        typer.Option(help="A problem file whose network and objective to take over.", metavar="PROBLEM"),
+        Path | None, option("A problem file whose network and objective to take over.", "PROBLEM")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write it there instead: YAML, or JSON if it ends so.", metavar="FILE")
+        Path | None, option("Write it there instead: YAML, or JSON if it ends so.", "FILE")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -235,15 +228,8 @@ class Kind(StrEnum):
 
 
 def schema(
-    kind: Annotated[Kind | None, typer.Argument(help="Which file; without it, both in one object.")] = None,
+    kind: Annotated[Kind | None, argument("Which file; without it, both in one object.")] = None,
 ) -> None:
     """Print the JSON Schema of problem files, of plan files, or of both."""
     schemas = {"problem": PROBLEM.schema, "plan": PLAN.schema}
     print_json(schemas if kind is None else schemas[kind.value])
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(epilog=GENERATE_EXAMPLES)(generate)
-    app.command(epilog=DESCRIBE_EXAMPLES)(describe)
-    app.command(epilog=SCHEMA_EXAMPLES)(schema)

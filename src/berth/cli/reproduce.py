@@ -15,8 +15,8 @@ from rich.markup import escape
 
 from berth.amounts import duration
 from berth.cli.exit_codes import FAILED, INTERRUPTED
-from berth.cli.options import AsJson, Configuration, Master, session_for
-from berth.cli.output import err, out, plain_table, print_json
+from berth.cli.options import AsJson, Configuration, Master, argument, flag, option, session_for
+from berth.cli.output import out, plain_table, print_json, tell
 from berth.cli.progress import ExperimentBoard, showing, waiting
 from berth.model import BadInput
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from berth.experiments.registry import Chosen
 
 OUT = Path("reproduction")
-EPILOG = """Examples:
+REPRODUCE_EXAMPLES = """Examples:
 
   berth reproduce --list
 
@@ -49,40 +49,35 @@ interrupted: what was finished is kept.
 def reproduce(
     experiments: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="X3.1, a paper by number (003) or system (mopa), or league. Default: all of the papers.",
-            metavar="EXPERIMENT",
+        argument(
+            "X3.1, a paper by number (003) or system (mopa), or league. Default: all of the papers.",
+            "EXPERIMENT",
             show_default=False,
         ),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small part of the runs: minutes for all experiments.")
-    ] = False,
-    folder: Annotated[
-        Path, typer.Option("--out", help="The folder for tables, figures and report.html.", metavar="DIR")
-    ] = OUT,
-    seed: Annotated[int, typer.Option(help="Every random choice follows from it.", metavar="N")] = 0,
+    quick: Annotated[bool, flag("--quick", "A small part of the runs: minutes for all experiments.")] = False,
+    folder: Annotated[Path, option("The folder for tables, figures and report.html.", "DIR", "--out")] = OUT,
+    seed: Annotated[int, option("Every random choice follows from it.", "N")] = 0,
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="The folder with measured networks; without it synthetic ones are used.",
-            metavar="DIR",
+        option(
+            "The folder with measured networks; without it synthetic ones are used.",
+            "DIR",
             envvar="BERTH_DATA",
         ),
     ] = None,
     show_list: Annotated[
-        bool, typer.Option("--list", help="List the experiments and their numbers of runs, and stop.")
+        bool, flag("--list", "List the experiments and their numbers of runs, and stop.")
     ] = False,
     on_spark: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--on-spark",
-            help="Also run what can be run for real: X0.1 on a cluster of eight named workers, some minutes.",
+            "Also run what can be run for real: X0.1 on a cluster of eight named workers, some minutes.",
         ),
     ] = False,
     report_only: Annotated[
-        bool,
-        typer.Option("--report-only", help="Judge, draw and report the runs that are there; do none."),
+        bool, flag("--report-only", "Judge, draw and report the runs that are there; do none.")
     ] = False,
     master: Master = None,
     configuration: Configuration = None,
@@ -104,7 +99,7 @@ def reproduce(
         raise BadInput([f"--report-only: no runs are in {folder}; without it they are done"])
     with stored.locked():
         if not report_only:
-            _run(stored, chosen, setting, master, configuration or [])
+            _run(stored, chosen, setting, master, configuration)
         shown = _show(stored, setting, report_only, _options(setting, data, folder))
     names = {item.name for item in chosen}
     ours = [outcome for outcome in shown.outcomes if outcome.experiment.name in names]
@@ -133,7 +128,11 @@ def _data_folder(data: Path | None) -> Path | None:
 
 
 def _run(
-    stored: Stored, chosen: list[Chosen], setting: Setting, master: str | None, configuration: list[str]
+    stored: Stored,
+    chosen: list[Chosen],
+    setting: Setting,
+    master: str | None,
+    configuration: list[str] | None,
 ) -> None:
     """Do the runs that are missing; no Spark where there are none."""
     from berth.experiments.framework.job import Terms, do_in_driver
@@ -155,22 +154,17 @@ def _run(
         journal = stored.journal()
         kept = sum(len(journal.succeeded(state.name, state.identity)) for state in states)
         runs = sum(len(state.runs) for state in states)
-        err.print(
-            f"interrupted: {kept:,} of {runs:,} runs are kept; the same command goes on from there",
-            markup=False,
-            soft_wrap=True,
-        )
+        tell(f"interrupted: {kept:,} of {runs:,} runs are kept; the same command goes on from there")
         raise SystemExit(INTERRUPTED) from None
 
 
 def _run_on_spark(
-    stored: Stored, states: list[State], terms: Terms, master: str | None, configuration: list[str]
+    stored: Stored, states: list[State], terms: Terms, master: str | None, configuration: list[str] | None
 ) -> None:
     from berth.experiments.framework.job import Job, Tally
     from berth.pipeline.many import SETTINGS
 
-    ours = [f"{key}={value}" for key, value in SETTINGS.items()]
-    with session_for(master, [*ours, *configuration], "berth reproduce") as session:
+    with session_for(master, configuration, "berth reproduce", SETTINGS) as session:
         missing = [state.missing() for state in states]
         tally = Tally(session)
         with showing(ExperimentBoard(tally, states, session.sparkContext.defaultParallelism)):
@@ -258,7 +252,7 @@ def _tell_kept(states: Sequence[State]) -> None:
     runs = sum(len(state.runs) for state in states)
     kept = sum(len(state.succeeded) for state in states)
     if kept:
-        _tell(f"{kept:,} of {runs:,} runs are there already")
+        tell(f"{kept:,} of {runs:,} runs are there already")
     aside: Counter[str] = Counter()
     for state in states:
         for other, count in state.aside.items():
@@ -269,7 +263,7 @@ def _tell_kept(states: Sequence[State]) -> None:
                 text += " that were others"
             aside[text] += count
     for described, count in sorted(aside.items()):
-        _tell(f"{count:,} runs are put aside, not mixed in: {described}")
+        tell(f"{count:,} runs are put aside, not mixed in: {described}")
 
 
 def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
@@ -303,18 +297,9 @@ def _tell_results(outcomes: Sequence[Outcome], not_run: Sequence[str], folder: P
 
     for outcome in outcomes:
         if outcome.failed:
-            _tell(f"{outcome.experiment.name}: {failures_line(outcome)}")
+            tell(f"{outcome.experiment.name}: {failures_line(outcome)}")
         if outcome.mistake is not None:
-            _tell(f"{outcome.experiment.name}: not judged in full: {outcome.mistake}")
+            tell(f"{outcome.experiment.name}: not judged in full: {outcome.mistake}")
     if not_run:
-        _tell(f"{', '.join(not_run)}: not all runs are there; without --report-only they are done")
-    _tell(f"report: {folder / 'report.html'}")
-
-
-def _tell(line: str) -> None:
-    err.print(line, markup=False, soft_wrap=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(reproduce)
+        tell(f"{', '.join(not_run)}: not all runs are there; without --report-only they are done")
+    tell(f"report: {folder / 'report.html'}")

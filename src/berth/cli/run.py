@@ -1,30 +1,40 @@
-"""`berth run`."""
+"""`berth run`, and what `berth watch` shares with it: options, how a run is shown and how it ends."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 from rich.markup import escape
 
-from berth.cli.options import AppFiles, AsJson, Configuration
-from berth.cli.output import out, print_json
-from berth.cli.running import (
-    ClusterUrl,
-    EmulateNetwork,
-    Every,
-    ExecutorMemory,
-    Fresh,
-    MasterPage,
-    Once,
-    RunDisplay,
-    Seconds,
-    exit_code_of,
-    run_options_from,
+from berth.cli.exit_codes import FAILED, KEPT, MISPLACED
+from berth.cli.options import (
+    AppFiles,
+    AsJson,
+    Configuration,
+    flag,
+    leaving_on_signals,
+    option,
+    spark_settings_from,
+    stopping_on_signals,
 )
+from berth.cli.output import out, print_json, tell
+from berth.cli.progress import waiting
+from berth.cli.run_view import RunView, print_report
+from berth.runtime.observer import RunObserver
 
-EPILOG = """Examples:
+if TYPE_CHECKING:
+    from berth.runtime import RunOptions
+    from berth.runtime.runner import RunResult
+    from berth.runtime.running import Run
+    from berth.runtime.tally import RunTally
+
+RUN_EXAMPLES = """Examples:
 
   berth describe app.py --network machines.yaml --out problem.yaml
 
@@ -40,19 +50,52 @@ Every operator runs on its planned node, or the run ends with an error (exit cod
 the same command goes on where it stopped.
 """
 
+ClusterUrl = Annotated[
+    str | None,
+    option(
+        "The cluster: spark://host:7077. Default: the running one of 'berth cluster start' that has the "
+        "problem's nodes, else one that is started for this command.",
+        "URL",
+        "--master",
+    ),
+]
+MasterPage = Annotated[
+    str | None,
+    option(
+        "The page of that cluster's master, http://host:8080; it says which nodes are up.",
+        "URL",
+        "--master-ui",
+    ),
+]
+EmulateNetwork = Annotated[
+    float | None,
+    option(
+        "Make rows wait for the problem's delays between nodes, so many times as long: 1, or 50 where "
+        "batches of a second would hide them.",
+        "TIMES",
+        "--emulate-network",
+    ),
+]
+Every = Annotated[
+    float, option("Seconds from one batch to the next; 0: whenever there is something.", "S", "--batch-every")
+]
+Once = Annotated[bool, flag("--once", "Take in what is there now, then end.")]
+Seconds = Annotated[float | None, option("End after so many seconds.", "S", "--for")]
+Fresh = Annotated[bool, flag("--fresh", "Begin anew: drop checkpoint and telemetry of earlier runs.")]
+ExecutorMemory = Annotated[str, option("Memory of the executor on each node.", "SIZE")]
+ProblemFile = Annotated[Path, option("Problem file: the nodes and the network.", "PROBLEM")]
+
 
 def run(
     apps: AppFiles,
-    problem: Annotated[
-        Path, typer.Option(help="Problem file: the nodes and the network.", metavar="PROBLEM")
-    ],
-    plan: Annotated[Path, typer.Option(help="Plan file: where every operator runs.", metavar="PLAN")],
+    problem: ProblemFile,
+    plan: Annotated[Path, option("Plan file: where every operator runs.", "PLAN")],
     folder: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "For checkpoint, telemetry and report.json. Default: NAME.run, by the application's name.",
+            "DIR",
             "--out",
-            help="For checkpoint, telemetry and report.json. Default: NAME.run, by the application's name.",
-            metavar="DIR",
         ),
     ] = None,
     once: Once = False,
@@ -70,7 +113,6 @@ def run(
 
     Several run as one: results that the plan lets them share (reuse) are computed once.
     """
-    from berth.cli.run_view import print_report
     from berth.files import load, load_plan
     from berth.runtime import load_application
     from berth.runtime import run as run_applications
@@ -101,6 +143,80 @@ def run(
         raise typer.Exit(code)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(run)
+def run_options_from(
+    emulate_network: float | None,
+    batch_every: float,
+    executor_memory: str,
+    configuration: list[str] | None,
+    *,
+    once: bool,
+    fresh: bool,
+    seconds: float | None,
+) -> RunOptions:
+    """How an application runs, as the command line says.
+
+    Raises:
+        BadInput: a line for each number that makes no sense.
+    """
+    from berth.runtime import RunOptions
+    from berth.runtime.executors import ExecutorSize
+
+    return RunOptions(
+        emulate=emulate_network,
+        every_s=batch_every,
+        once=once,
+        executor=ExecutorSize(executor_memory),
+        settings=spark_settings_from(configuration),
+        fresh=fresh,
+        seconds=seconds,
+    )
+
+
+class RunDisplay(RunObserver):
+    """Shows on standard error how a run starts and goes on, for the time of a `with` block.
+
+    While it runs, the first Ctrl-C (or SIGTERM, SIGHUP) stops it. Any other one leaves at once.
+    """
+
+    def __init__(self) -> None:
+        self._view: RunView | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as entering:
+            catch = entering.enter_context(leaving_on_signals())
+            catch(signal.SIGINT)
+            self._starting = entering.enter_context(ExitStack())
+            self._steps = self._starting.enter_context(waiting("starting"))
+            self._until_the_end = entering.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._until_the_end.__exit__(kind, error, trace)
+
+    def step(self, text: str) -> None:
+        """What is being done before it runs."""
+        self._steps.step(text)
+
+    def note(self, line: str) -> None:
+        """A line on standard error."""
+        tell(line)
+
+    @contextmanager
+    def running(self, run: Run, tally: RunTally) -> Iterator[None]:
+        """Show the run as long as it goes on."""
+        self._starting.close()
+        self._view = RunView(tally, run.placement.application)
+        with stopping_on_signals(run.stop), self._view.shown():
+            yield
+
+
+def exit_code_of(result: RunResult) -> int:
+    """The exit code of a run, after a line that says why it failed, if it did."""
+    from berth.runtime.observer import Misplaced
+
+    if result.error is None:
+        return KEPT
+    tell(str(result.error))
+    return MISPLACED if isinstance(result.error, Misplaced) else FAILED

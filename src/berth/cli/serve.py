@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from berth.cli.output import err
+from berth.cli.options import flag, option
+from berth.cli.output import tell
 from berth.model import BadInput
 
-EPILOG = """Examples:
+SERVE_EXAMPLES = """Examples:
 
   berth serve
 
@@ -28,32 +27,22 @@ MEBIBYTE = 2**20
 
 
 def serve(
-    workspace: Annotated[Path, typer.Option(help="The folder to work in.", metavar="DIR")] = Path(),
-    host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0: any that is free.", metavar="N")] = 8080,
+    workspace: Annotated[Path, option("The folder to work in.", "DIR")] = Path(),
+    host: Annotated[str, option("The address to listen on.", "ADDRESS")] = "127.0.0.1",
+    port: Annotated[int, option("The port; 0: any that is free.", "N")] = 8080,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            help="A file with the token that all requests need; a must where others can reach it.",
-            metavar="FILE",
-        ),
+        option("A file with the token that all requests need; a must where others can reach it.", "FILE"),
     ] = None,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A further name that the service is asked by. Can be repeated.", metavar="NAME"),
+        list[str] | None, option("A further name that the service is asked by. Can be repeated.", "NAME")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Solves at once. Default: one fewer than processors.", metavar="N")
-    ] = None,
-    most_waiting: Annotated[int, typer.Option(help="Solves that may wait.", metavar="N")] = 50,
-    longest_solve: Annotated[
-        float, typer.Option(help="The longest time limit that a solve may ask for.", metavar="S")
-    ] = 3600.0,
-    solve_memory: Annotated[
-        float, typer.Option(help="Memory for one solve; more ends it.", metavar="GIB")
-    ] = 4.0,
-    largest_upload: Annotated[float, typer.Option(help="The largest body.", metavar="MIB")] = 16.0,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    workers: Annotated[int | None, option("Solves at once. Default: one fewer than processors.", "N")] = None,
+    most_waiting: Annotated[int, option("Solves that may wait.", "N")] = 50,
+    longest_solve: Annotated[float, option("The longest time limit that a solve may ask for.", "S")] = 3600.0,
+    solve_memory: Annotated[float, option("Memory for one solve; more ends it.", "GIB")] = 4.0,
+    largest_upload: Annotated[float, option("The largest body.", "MIB")] = 16.0,
+    open_page: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
 ) -> None:
     """Serve a page and a REST interface for a folder of problems, plans and runs."""
     _check(port, workers, most_waiting, longest_solve, solve_memory, largest_upload)
@@ -75,11 +64,7 @@ def serve(
     )
     if settings.token is None and not settings.only_here:
         raise BadInput([f"--host {host}: others can reach it, so a token is needed (--token-file FILE)"])
-    serve(settings, _tell, open_page=open_page)
-
-
-def _tell(address: str) -> None:
-    err.print(f"berth is at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
+    serve(settings, lambda address: tell(f"berth is at {address} (Ctrl-C ends it)"), open_page=open_page)
 
 
 def _check(
@@ -100,8 +85,3 @@ def _check(
         mistakes.append(f"--largest-upload: {upload:g} is not above 0 and at most 64 MiB")
     if mistakes:
         raise BadInput(mistakes)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(serve)

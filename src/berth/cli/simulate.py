@@ -12,8 +12,8 @@ import typer
 from rich.markup import escape
 
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, ProblemFile, picture_format, settings_from
-from berth.cli.output import err, metric_value, number, out, plain_table, print_json, print_violations
+from berth.cli.options import AsJson, PlanFiles, ProblemFile, option, picture_format, settings_from
+from berth.cli.output import metric_value, number, out, plain_table, print_json, print_violations, tell
 from berth.connectors import load_any
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
@@ -24,7 +24,7 @@ from berth.model.parameters import parameters_from
 if TYPE_CHECKING:
     from berth.simulate import Simulation
 
-EPILOG = """Examples:
+SIMULATE_EXAMPLES = """Examples:
 
   berth simulate problem.yaml plan.json
 
@@ -39,32 +39,20 @@ MOST_ROWS = 40
 _NAMES = {"duration_s": "--duration", "warm_up_s": "--warm-up", "seed": "--seed"}
 """Options that are no `--set`."""
 
-Duration = Annotated[float, typer.Option(help="How many seconds are simulated.", metavar="S")]
-WarmUp = Annotated[
-    float, typer.Option(help="What happens in the first so many seconds is not in the totals.", metavar="S")
-]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same simulation.", metavar="N")]
-Arrivals = Annotated[Literal["poisson", "regular"], typer.Option(help="How tuples come in from outside.")]
-ServiceTimes = Annotated[
-    Literal["exponential", "fixed"], typer.Option(help="How long the work on a tuple takes.")
-]
+Duration = Annotated[float, option("How many seconds are simulated.", "S")]
+WarmUp = Annotated[float, option("What happens in the first so many seconds is not in the totals.", "S")]
+Seed = Annotated[int, option("The same seed gives the same simulation.", "N")]
+Arrivals = Annotated[Literal["poisson", "regular"], option("How tuples come in from outside.")]
+ServiceTimes = Annotated[Literal["exponential", "fixed"], option("How long the work on a tuple takes.")]
 EventsFile = Annotated[
-    Path | None,
-    typer.Option("--events", help="Rate changes, failures and migrations, YAML or JSON.", metavar="FILE"),
+    Path | None, option("Rate changes, failures and migrations, YAML or JSON.", "FILE", "--events")
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", help="A further option, such as tuple_bytes=100. Can be repeated.", metavar="KEY=VALUE"
-    ),
+    option("A further option, such as tuple_bytes=100. Can be repeated.", "KEY=VALUE", "--set"),
 ]
-Folder = Annotated[
-    Path | None,
-    typer.Option("--out", help="A folder for the time series and averages as CSV.", metavar="DIR"),
-]
-Picture = Annotated[
-    Path | None, typer.Option(help="Draw the time lines: FILE.png or FILE.svg.", metavar="FILE")
-]
+Folder = Annotated[Path | None, option("A folder for the time series and averages as CSV.", "DIR", "--out")]
+Picture = Annotated[Path | None, option("Draw the time lines: FILE.png or FILE.svg.", "FILE")]
 
 
 def simulate(
@@ -108,12 +96,12 @@ def simulate(
     if folder is not None:
         for name, text in simulation_tables(simulation, loaded).items():
             write_text(folder / name, text)
-        err.print(f"tables written to {folder}", markup=False, soft_wrap=True)
+        tell(f"tables written to {folder}")
     if picture is not None:
         from berth.drawing.simulation_picture import draw_simulation
 
         write_bytes(picture, draw_simulation(loaded, simulation, picture_format("--picture", picture)))
-        err.print(f"picture written to {picture}", markup=False, soft_wrap=True)
+        tell(f"picture written to {picture}")
     if as_json:
         print_json(simulation_document(simulation, loaded, violations))
     else:
@@ -218,8 +206,3 @@ def _busiest(table: np.ndarray[Any, Any], names: Sequence[str]) -> str:
         return "-"
     place = int(means.argmax())
     return f"{100 * means[place]:.1f} % ({names[place]})"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(simulate)

@@ -16,15 +16,20 @@ from berth.cli.exit_codes import BROKEN, INFEASIBLE, KEPT, NOT_FOUND, exit_code
 from berth.cli.options import (
     AsJson,
     Objectives,
+    PoliciesSettings,
+    Policy,
+    PolicySettings,
     Previous,
     ProblemFile,
     Seed,
     TimeLimit,
+    flag,
+    option,
     settings_from,
     time_limit_from,
     with_objective,
 )
-from berth.cli.output import err, out, print_json
+from berth.cli.output import out, print_json, tell
 from berth.cli.plan_view import print_comparison, print_plan, print_sequence
 from berth.cli.progress import solving
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
@@ -74,16 +79,13 @@ POLICIES_EXAMPLES = """Examples:
 
 
 Sequential = Annotated[
-    bool,
-    typer.Option(
-        "--sequential", help="The applications arrive one after another: what is placed stays where it is."
-    ),
+    bool, flag("--sequential", "The applications arrive one after another: what is placed stays where it is.")
 ]
 Events = Annotated[
     str | None,
-    typer.Option(
-        help="With --sequential: who arrives, in this order; -NAME leaves. Default: all, as in the file.",
-        metavar="NAME,-NAME,...",
+    option(
+        "With --sequential: who arrives, in this order; -NAME leaves. Default: all, as in the file.",
+        "NAME,-NAME,...",
     ),
 ]
 
@@ -99,27 +101,19 @@ class _Mode:
 
 def solve(
     problem: ProblemFile,
-    policy: Annotated[
-        str, typer.Option(help="The policy; 'berth policies' lists them.", metavar="NAME")
-    ] = "auto",
+    policy: Policy = "auto",
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
     seed: Seed = 0,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter of the policy. Can be repeated.", metavar="KEY=VALUE"),
-    ] = None,
+    settings: PolicySettings = None,
     objective: Objectives = None,
     previous: Previous = None,
     sequential: Sequential = False,
     events: Events = None,
     leave: Annotated[
         list[str] | None,
-        typer.Option(
-            help="With --sequential and --previous: this application leaves first. Can be repeated.",
-            metavar="NAME",
-        ),
+        option("With --sequential and --previous: this application leaves first. Can be repeated.", "NAME"),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the plan file here.", metavar="FILE")] = None,
+    out: Annotated[Path | None, option("Write the plan file here.", "FILE")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find a plan: on which node every operator runs, with a proof of how good it is."""
@@ -149,24 +143,18 @@ def solve(
     else:
         mode.show(loaded, plan)
     if out is not None:
-        err.print(f"plan written to {out}" if written else f"no plan: nothing written to {out}", markup=False)
+        tell(f"plan written to {out}" if written else f"no plan: nothing written to {out}")
     raise typer.Exit(code)
 
 
 def compare(
     problem: ProblemFile,
     policy: Annotated[
-        list[str] | None,
-        typer.Option(help="A policy to compare; can be repeated. None: all of them.", metavar="NAME"),
+        list[str] | None, option("A policy to compare; can be repeated. None: all of them.", "NAME")
     ] = None,
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
     seed: Seed = 0,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="A parameter, for the policies that have it. Can be repeated.", metavar="KEY=VALUE"
-        ),
-    ] = None,
+    settings: PoliciesSettings = None,
     objective: Objectives = None,
     previous: Previous = None,
     sequential: Sequential = False,
@@ -233,10 +221,3 @@ def policies(as_json: AsJson = False) -> None:
             line = f"  --set {item['name']}={item['default']}"
             out.print(f"{escape(line):40} [dim]{escape(item['help'])}[/]", soft_wrap=True)
         out.print()
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(epilog=SOLVE_EXAMPLES)(solve)
-    app.command(epilog=COMPARE_EXAMPLES)(compare)
-    app.command(epilog=POLICIES_EXAMPLES)(policies)

@@ -7,29 +7,31 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from berth.amounts import duration
 from berth.cli.options import (
     AsJson,
     Configuration,
     Master,
     Objectives,
+    PoliciesSettings,
     TimeLimit,
+    argument,
+    flag,
     objective_from,
+    option,
     session_for,
     settings_from,
     time_limit_from,
 )
-from berth.cli.output import err, number, out, plain_table, print_json
+from berth.cli.output import number, out, plain_table, print_json, tell
 from berth.cli.progress import SolvedCount, showing, waiting, watching
 from berth.model import BadInput
 from berth.policies.solve import DEFAULT_TIME_LIMIT
 
 if TYPE_CHECKING:
-    from berth.pipeline.many import Job, Run, Variant
+    from berth.pipeline.many import Job, Variant
 
-EPILOG = """Examples:
+SOLVE_MANY_EXAMPLES = """Examples:
 
   berth solve-many problems/ --policy odp --policy round-robin --seeds 0:10 --out results
 
@@ -47,53 +49,39 @@ said on standard error), 1 Spark failed, 2 bad input, 130 interrupted; what was 
 def solve_many(
     problems: Annotated[
         list[str],
-        typer.Argument(
-            help="Problem files, folders, globs, or tables (Parquet, JSON lines) with a column problem.",
-            metavar="PROBLEMS...",
+        argument(
+            "Problem files, folders, globs, or tables (Parquet, JSON lines) with a column problem.",
+            "PROBLEMS...",
         ),
     ],
-    folder: Annotated[
-        Path, typer.Option("--out", help="The folder whose table plans gets the results.", metavar="DIR")
-    ],
+    folder: Annotated[Path, option("The folder whose table plans gets the results.", "DIR", "--out")],
     policy: Annotated[
-        list[str] | None,
-        typer.Option(help="A policy; can be repeated. 'berth policies' lists them.", metavar="NAME"),
+        list[str] | None, option("A policy; can be repeated. 'berth policies' lists them.", "NAME")
     ] = None,
-    seeds: Annotated[
-        str, typer.Option(help="Seeds: 3, 0,5,7 or 0:10 (that is 0 to 9).", metavar="SEEDS")
-    ] = "0",
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="A parameter, for the policies that have it. Can be repeated.", metavar="KEY=VALUE"
-        ),
-    ] = None,
+    seeds: Annotated[str, option("Seeds: 3, 0,5,7 or 0:10 (that is 0 to 9).", "SEEDS")] = "0",
+    settings: PoliciesSettings = None,
     sweep: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A parameter with each of several values in turn. Can be repeated.", metavar="KEY=V1,V2,..."
-        ),
+        option("A parameter with each of several values in turn. Can be repeated.", "KEY=V1,V2,..."),
     ] = None,
     objective: Objectives = None,
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
     together: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--together",
-            help="All applications share the nodes of one network: they propose at once, nodes accept up to "
+            "All applications share the nodes of one network: they propose at once, nodes accept up to "
             "their room, the rest try again.",
         ),
     ] = False,
     network: Annotated[
-        Path | None,
-        typer.Option(help="With --together: the problem whose nodes are shared.", metavar="PROBLEM"),
+        Path | None, option("With --together: the problem whose nodes are shared.", "PROBLEM")
     ] = None,
     in_turn: Annotated[
-        bool,
-        typer.Option("--in-turn", help="With --together: also one after the other, and compare."),
+        bool, flag("--in-turn", "With --together: also one after the other, and compare.")
     ] = False,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Solve again what ended with an error before.")
+        bool, flag("--retry-errors", "Solve again what ended with an error before.")
     ] = False,
     master: Master = None,
     configuration: Configuration = None,
@@ -115,7 +103,7 @@ def solve_many(
     variants = variants_for(policy or ["auto"], choices, seeds_from(seeds))
     job = Job(find_problems(problems), variants, Terms(limit, weights), folder, retry_errors)
     with locked(folder):
-        summary = _solved(job, master, configuration or [])
+        summary = _solved(job, master, configuration)
     if as_json:
         print_json(summary)
     else:
@@ -137,19 +125,19 @@ def _choices(settings: list[str] | None, sweep: list[str] | None) -> dict[str, l
     return choices
 
 
-def _solved(job: Job, master: str | None, configuration: list[str]) -> dict[str, Any]:
+def _solved(job: Job, master: str | None, configuration: list[str] | None) -> dict[str, Any]:
     from berth.pipeline.many import SETTINGS, prepare, summary_of
 
     began = time.monotonic()
-    ours = [f"{key}={value}" for key, value in SETTINGS.items()]
-    with session_for(master, [*ours, *configuration], "berth solve-many") as session:
+    with session_for(master, configuration, "berth solve-many", SETTINGS) as session:
         with watching(session, "reading problems"):
             run = prepare(session, job)
         try:
             with showing(SolvedCount(run.tally, run.missing)):
                 run.solve()
         except KeyboardInterrupt:
-            _tell_interrupted(run)
+            solved = f"{run.tally.solved:,} of {run.missing:,} solved and kept"
+            tell(f"{solved}; the same command goes on from there")
             raise
         with watching(session, "summing up"):
             policies = summary_of(run.stored.read())
@@ -162,14 +150,6 @@ def _solved(job: Job, master: str | None, configuration: list[str]) -> dict[str,
         "seconds": round(time.monotonic() - began, 3),
         "policies": policies,
     }
-
-
-def _tell_interrupted(run: Run) -> None:
-    err.print(
-        f"{run.tally.solved:,} of {run.missing:,} solved and kept; the same command goes on from there",
-        markup=False,
-        soft_wrap=True,
-    )
 
 
 def _print_summary(summary: dict[str, Any]) -> None:
@@ -190,14 +170,12 @@ def _print_end(summary: dict[str, Any], folder: Path) -> None:
     line = f"{summary['solved']:,} solved in {duration(summary['seconds'])}"
     if summary["kept"]:
         line += f", {summary['kept']:,} were there already"
-    err.print(f"{line}; plans in {folder / 'plans'}", markup=False, soft_wrap=True)
+    tell(f"{line}; plans in {folder / 'plans'}")
     errors = sum(row["errors"] for row in summary["policies"])
     if errors:
-        err.print(
+        tell(
             f"{errors:,} of the rows {'is an error' if errors == 1 else 'are errors'}: "
-            "see the column error; --retry-errors tries them again",
-            markup=False,
-            soft_wrap=True,
+            "see the column error; --retry-errors tries them again"
         )
 
 
@@ -220,11 +198,10 @@ def _place_together(
     methods = [Method(each.policy, each.seed, each.parameters, time_limit) for each in variants]
     check_methods(methods)
     inputs = find_problems(problems)
-    ours = [f"{key}={value}" for key, value in SETTINGS.items()]
     with locked(folder), waiting("reading the network") as report:
         job = Together(inputs, shared_network(inputs, network), methods, folder, in_turn)
         report("starting Spark")
-        with session_for(master, [*ours, *(configuration or [])], "berth solve-many --together") as session:
+        with session_for(master, configuration, "berth solve-many --together", SETTINGS) as session:
             report("reading graphs")
             summaries = run_together(session, job, report)
     seconds = time.monotonic() - began
@@ -232,7 +209,7 @@ def _place_together(
         print_json({"ways": summaries, "seconds": round(seconds, 3)})
     else:
         _print_together(summaries, in_turn)
-    err.print(f"done in {duration(seconds)}; plans in {folder / 'plans'}", markup=False, soft_wrap=True)
+    tell(f"done in {duration(seconds)}; plans in {folder / 'plans'}")
 
 
 def _print_together(summaries: Sequence[dict[str, Any]], in_turn: bool) -> None:
@@ -250,8 +227,3 @@ def _print_together(summaries: Sequence[dict[str, Any]], in_turn: bool) -> None:
             ]
         table.add_row(*row)
     out.print(table)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(name="solve-many", epilog=EPILOG)(solve_many)

@@ -5,11 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
 from rich.markup import escape
 
-from berth.cli.options import AsJson, Configuration, Master, ProblemFile, session_for
-from berth.cli.output import err, out, plain_table, print_json
+from berth.cli.options import (
+    AsJson,
+    Configuration,
+    Master,
+    ProblemFile,
+    argument,
+    flag,
+    option,
+    session_for,
+)
+from berth.cli.output import out, plain_table, print_json, tell
 from berth.cli.progress import watching
 from berth.files import load, load_plan
 from berth.model import BadInput
@@ -31,7 +39,7 @@ TELEMETRY has some of the folders probes, heartbeats, operators, streams, energy
 What can't be read or makes no sense is in the table quarantine, with the reason.
 """
 
-SAMPLE_EXAMPLES = """Examples:
+SAMPLE_TELEMETRY_EXAMPLES = """Examples:
 
   berth sample-telemetry examples/tag-and-count.yaml --out telemetry
 
@@ -49,55 +57,35 @@ MOST_SHOWN = 10
 
 
 def ingest(
-    telemetry: Annotated[
-        Path, typer.Argument(help="The folder with the folders of telemetry.", metavar="TELEMETRY")
-    ],
-    problem: Annotated[
-        Path, typer.Option(help="The problem that the telemetry is about, YAML or JSON.", metavar="PROBLEM")
-    ],
-    folder: Annotated[
-        Path, typer.Option("--out", help="Where the tables and problem.json go.", metavar="DIR")
-    ],
+    telemetry: Annotated[Path, argument("The folder with the folders of telemetry.", "TELEMETRY")],
+    problem: Annotated[Path, option("The problem that the telemetry is about, YAML or JSON.", "PROBLEM")],
+    folder: Annotated[Path, option("Where the tables and problem.json go.", "DIR", "--out")],
     window: Annotated[
-        float | None,
-        typer.Option(
-            help="An estimate for every window of so many seconds, and a moving average.", metavar="S"
-        ),
+        float | None, option("An estimate for every window of so many seconds, and a moving average.", "S")
     ] = None,
-    weight: Annotated[
-        float, typer.Option(help="Of a new window in the moving average; above 0, at most 1.", metavar="W")
-    ] = 0.3,
+    weight: Annotated[float, option("Of a new window in the moving average; above 0, at most 1.", "W")] = 0.3,
     reference_mips: Annotated[
         float | None,
-        typer.Option(
-            help="What a node of speed 1 has. Default: the median over the nodes of mips / speed.",
-            metavar="MIPS",
-        ),
+        option("What a node of speed 1 has. Default: the median over the nodes of mips / speed.", "MIPS"),
     ] = None,
     carbon_intensity: Annotated[
         float | None,
-        typer.Option(
-            help="Grams of CO2 for a kilowatt-hour: the nodes' carbon_g_per_hour follows their energy.",
-            metavar="G_PER_KWH",
+        option(
+            "Grams of CO2 for a kilowatt-hour: the nodes' carbon_g_per_hour follows their energy.",
+            "G_PER_KWH",
         ),
     ] = None,
     clock_skew: Annotated[
-        float, typer.Option(help="Seconds that a record may be ahead of this machine's clock.", metavar="S")
+        float, option("Seconds that a record may be ahead of this machine's clock.", "S")
     ] = 10.0,
-    follow: Annotated[bool, typer.Option("--follow", help="Go on with what comes in, until Ctrl-C.")] = False,
+    follow: Annotated[bool, flag("--follow", "Go on with what comes in, until Ctrl-C.")] = False,
     watermark: Annotated[
-        float,
-        typer.Option(
-            help="With --follow: seconds that a record may be older than the newest one.", metavar="S"
-        ),
+        float, option("With --follow: seconds that a record may be older than the newest one.", "S")
     ] = 3600.0,
     every: Annotated[
-        float,
-        typer.Option(help="With --follow: seconds from one look for new files to the next.", metavar="S"),
+        float, option("With --follow: seconds from one look for new files to the next.", "S")
     ] = 5.0,
-    once: Annotated[
-        bool, typer.Option("--once", help="With --follow: take in what is new, then stop.")
-    ] = False,
+    once: Annotated[bool, flag("--once", "With --follow: take in what is new, then stop.")] = False,
     as_json: AsJson = False,
     master: Master = None,
     conf: Configuration = None,
@@ -168,107 +156,90 @@ def _print_unmeasured(summary: Summary) -> None:
 
 def sample_telemetry(
     problem: ProblemFile,
-    target: Annotated[
-        Path, typer.Option("--out", help="The folder for the telemetry, new or empty.", metavar="DIR")
-    ],
+    target: Annotated[Path, option("The folder for the telemetry, new or empty.", "DIR", "--out")],
     records: Annotated[
         int | None,
-        typer.Option(
-            help="Records over all folders, without the garbage; all but heartbeats and reports are probes. "
+        option(
+            "Records over all folders, without the garbage; all but heartbeats and reports are probes. "
             "Default: 100,000, or twice the heartbeats and reports if that is more.",
-            metavar="N",
+            "N",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same records.", metavar="N")] = 0,
+    seed: Annotated[int, option("The same seed gives the same records.", "N")] = 0,
     start: Annotated[
         str | None,
-        typer.Option(
-            help="The time of the first record, ISO 8601. Default: so that the feed ends now.", metavar="TIME"
-        ),
+        option("The time of the first record, ISO 8601. Default: so that the feed ends now.", "TIME"),
     ] = None,
-    duration: Annotated[float, typer.Option(help="The feed's length in seconds.", metavar="S")] = 3600.0,
+    duration: Annotated[float, option("The feed's length in seconds.", "S")] = 3600.0,
     noise: Annotated[
         float,
-        typer.Option(
-            help="Sigma of the log-normal noise on round trips; the other measures vary with it.",
-            metavar="SIGMA",
-        ),
+        option("Sigma of the log-normal noise on round trips; the other measures vary with it.", "SIGMA"),
     ] = 0.1,
     wild: Annotated[
-        float,
-        typer.Option(help="Share of the probes that are legal, and 5 to 50 times too slow.", metavar="SHARE"),
+        float, option("Share of the probes that are legal, and 5 to 50 times too slow.", "SHARE")
     ] = 0.01,
     drift: Annotated[
         float,
-        typer.Option(
-            help="Slow change of all delays from the first record to the last: 0.1 is 10 %; "
+        option(
+            "Slow change of all delays from the first record to the last: 0.1 is 10 %; "
             "in the middle they are true.",
-            metavar="SHARE",
+            "SHARE",
         ),
     ] = 0.0,
     outages: Annotated[
-        bool,
-        typer.Option(
-            help="Let nodes be silent or say that they are down, for as long as their availability says."
-        ),
+        bool, option("Let nodes be silent or say that they are down, for as long as their availability says.")
     ] = True,
     heartbeat_interval: Annotated[
         float | None,
-        typer.Option(
-            help="Seconds between a node's heartbeats. Default: 10, or more so that they take at most "
+        option(
+            "Seconds between a node's heartbeats. Default: 10, or more so that they take at most "
             "a quarter of --records.",
-            metavar="S",
+            "S",
         ),
     ] = None,
     report_interval: Annotated[
         float | None,
-        typer.Option(
-            help="Seconds between the reports of an instance, a stream or a node's energy. Default: as for "
+        option(
+            "Seconds between the reports of an instance, a stream or a node's energy. Default: as for "
             "heartbeats.",
-            metavar="S",
+            "S",
         ),
     ] = None,
     tuple_bytes: Annotated[
-        float, typer.Option(help="The size of a tuple where the problem doesn't tell.", metavar="BYTES")
+        float, option("The size of a tuple where the problem doesn't tell.", "BYTES")
     ] = 1000.0,
     carbon_intensity: Annotated[
         float,
-        typer.Option(
-            help="Grams of CO2 for a kilowatt-hour: nodes with carbon_g_per_hour draw power accordingly.",
-            metavar="G_PER_KWH",
+        option(
+            "Grams of CO2 for a kilowatt-hour: nodes with carbon_g_per_hour draw power accordingly.",
+            "G_PER_KWH",
         ),
     ] = 400.0,
     garbage: Annotated[
         float,
-        typer.Option(
-            help="Share of all lines that make no sense, of every kind in turn, on top of --records.",
-            metavar="SHARE",
-        ),
+        option("Share of all lines that make no sense, of every kind in turn, on top of --records.", "SHARE"),
     ] = 0.01,
-    form: Annotated[
-        Literal["jsonl", "parquet"], typer.Option("--format", help="JSON lines or Parquet.")
-    ] = "jsonl",
+    form: Annotated[Literal["jsonl", "parquet"], option("JSON lines or Parquet.", name="--format")] = "jsonl",
     timestamps: Annotated[
         Literal["epoch", "iso", "mixed"],
-        typer.Option(help="Times as milliseconds since 1970, as ISO 8601, or some of both."),
+        option("Times as milliseconds since 1970, as ISO 8601, or some of both."),
     ] = "epoch",
     files: Annotated[
         int | None,
-        typer.Option(
-            help="Files in each folder, one slice of time each. Default: one for each half million records, "
+        option(
+            "Files in each folder, one slice of time each. Default: one for each half million records, "
             "up to 4 for fewer.",
-            metavar="N",
+            "N",
         ),
     ] = None,
     plan: Annotated[
         Path | None,
-        typer.Option(
-            help="The plan that the instances run by. Default: in turn on the nodes that may host them.",
-            metavar="PLAN",
+        option(
+            "The plan that the instances run by. Default: in turn on the nodes that may host them.", "PLAN"
         ),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the telemetry in DIR; other files in it stay.")
+        bool, flag("--overwrite", "Replace the telemetry in DIR; other files in it stay.")
     ] = False,
     master: Master = None,
     configuration: Configuration = None,
@@ -324,10 +295,4 @@ def _print_truth(truth: dict[str, Any], target: Path) -> None:
     out.print(table)
     for note in truth["notes"]:
         out.print(note, markup=False, soft_wrap=True)
-    err.print(f"telemetry written to {target}", markup=False, soft_wrap=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(epilog=INGEST_EXAMPLES)(ingest)
-    app.command(name="sample-telemetry", epilog=SAMPLE_EXAMPLES)(sample_telemetry)
+    tell(f"telemetry written to {target}")

@@ -1,10 +1,15 @@
-"""`berth watch`."""
+"""`berth watch`: a line for each event, a question before a move, a table at the end."""
 
 from __future__ import annotations
 
+import select
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,14 +19,19 @@ from berth.cli.options import (
     AppFile,
     Configuration,
     Objectives,
+    Policy,
+    PolicySettings,
     Seed,
     TimeLimit,
+    flag,
+    option,
     settings_from,
     time_limit_from,
     with_objective,
 )
-from berth.cli.output import err, out
-from berth.cli.running import (
+from berth.cli.output import err, out, plain_table, tell
+from berth.cli.plan_view import print_change
+from berth.cli.run import (
     ClusterUrl,
     EmulateNetwork,
     Every,
@@ -29,12 +39,20 @@ from berth.cli.running import (
     Fresh,
     MasterPage,
     Once,
+    ProblemFile,
+    RunDisplay,
     Seconds,
     exit_code_of,
     run_options_from,
 )
+from berth.cli.run_view import print_report
+from berth.evaluation.evaluate import change_between
 
-EPILOG = """Examples:
+if TYPE_CHECKING:
+    from berth.runtime.control.history import Event
+    from berth.runtime.control.loop import Proposal
+
+WATCH_EXAMPLES = """Examples:
 
   berth watch app.py --problem problem.yaml
 
@@ -49,80 +67,76 @@ A node that dies is left at once. DIR gets the history (history.jsonl, history.p
 and timeline.png. Ctrl-C ends it; the same command goes on where it stopped.
 """
 
+QUIET = ("looked",)
+"""Events that nobody is told of: they are in the record."""
+MOST_ROWS = 40
+_STYLES = {
+    "migrated": "bold green",
+    "rolled back": "bold yellow",
+    "proposed": "bold cyan",
+    "declined": "cyan",
+    "node lost": "bold red",
+    "node back": "green",
+    "stuck": "bold red",
+    "failed": "bold red",
+    "migration failed": "red",
+    "measuring failed": "red",
+    "kept": "dim",
+    "waited": "dim",
+}
+
 
 def watch(
     app: AppFile,
-    problem: Annotated[
-        Path, typer.Option(help="Problem file: the nodes and the network.", metavar="PROBLEM")
-    ],
+    problem: ProblemFile,
     plan: Annotated[
-        Path | None,
-        typer.Option(help="Plan file to begin with. Default: what the policy finds.", metavar="PLAN"),
+        Path | None, option("Plan file to begin with. Default: what the policy finds.", "PLAN")
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "For checkpoint, telemetry and history. Default: NAME.run, by the application's name.",
+            "DIR",
             "--out",
-            help="For checkpoint, telemetry and history. Default: NAME.run, by the application's name.",
-            metavar="DIR",
         ),
     ] = None,
-    policy: Annotated[
-        str, typer.Option(help="The policy; 'berth policies' lists them.", metavar="NAME")
-    ] = "auto",
+    policy: Policy = "auto",
     objective: Objectives = None,
-    every: Annotated[float, typer.Option(help="Seconds from one look to the next.", metavar="S")] = 30.0,
-    min_gain: Annotated[
-        float, typer.Option(help="What a new plan must be better by; 0.1 is a tenth.", metavar="SHARE")
-    ] = 0.1,
+    every: Annotated[float, option("Seconds from one look to the next.", "S")] = 30.0,
+    min_gain: Annotated[float, option("What a new plan must be better by; 0.1 is a tenth.", "SHARE")] = 0.1,
     cool_down: Annotated[
-        float, typer.Option(help="Seconds without a move after a move, unless a node dies.", metavar="S")
+        float, option("Seconds without a move after a move, unless a node dies.", "S")
     ] = 60.0,
-    confirmations: Annotated[
-        int, typer.Option(help="Looks in a row that must see the gain.", metavar="N")
-    ] = 2,
+    confirmations: Annotated[int, option("Looks in a row that must see the gain.", "N")] = 2,
     max_moves: Annotated[
-        int | None,
-        typer.Option(help="Instances that may move at once; more only from a dead node.", metavar="N"),
+        int | None, option("Instances that may move at once; more only from a dead node.", "N")
     ] = None,
-    move_price: Annotated[
-        float, typer.Option(help="Gain that each moved instance must bring on top.", metavar="SHARE")
-    ] = 0.01,
+    move_price: Annotated[float, option("Gain that each moved instance must bring on top.", "SHARE")] = 0.01,
     state_price: Annotated[
-        float, typer.Option(help="Gain that each moved gigabyte of state must bring on top.", metavar="SHARE")
+        float, option("Gain that each moved gigabyte of state must bring on top.", "SHARE")
     ] = 0.1,
     freeze: Annotated[
-        list[str] | None,
-        typer.Option(help="An operator that stays where it is. Can be repeated.", metavar="OPERATOR"),
+        list[str] | None, option("An operator that stays where it is. Can be repeated.", "OPERATOR")
     ] = None,
     tolerance: Annotated[
-        float,
-        typer.Option(
-            help="How much worse than promised a plan may do before it is rolled back.", metavar="SHARE"
-        ),
+        float, option("How much worse than promised a plan may do before it is rolled back.", "SHARE")
     ] = 0.1,
     distrust: Annotated[
-        float,
-        typer.Option(help="Seconds for which a plan that failed or was declined isn't tried.", metavar="S"),
+        float, option("Seconds for which a plan that failed or was declined isn't tried.", "S")
     ] = 600.0,
     memory: Annotated[
-        float | None,
-        typer.Option(help="Seconds of telemetry that count. Default: those of two looks.", metavar="S"),
+        float | None, option("Seconds of telemetry that count. Default: those of two looks.", "S")
     ] = None,
     approve: Annotated[
-        bool, typer.Option("--approve", help="Show the difference and ask first, here and on the page.")
+        bool, flag("--approve", "Show the difference and ask first, here and on the page.")
     ] = False,
     approve_on_page: Annotated[
-        bool,
-        typer.Option("--approve-on-page", help="As --approve, but only the page of 'berth serve' is asked."),
+        bool, flag("--approve-on-page", "As --approve, but only the page of 'berth serve' is asked.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Only tell what would be done.")] = False,
     time_limit: TimeLimit = 10.0,
     seed: Seed = 0,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A parameter of the policy. Can be repeated.", metavar="KEY=VALUE"),
-    ] = None,
+    settings: PolicySettings = None,
     seconds: Seconds = None,
     once: Once = False,
     fresh: Fresh = False,
@@ -134,8 +148,6 @@ def watch(
     conf: Configuration = None,
 ) -> None:
     """Run an application, measure it, and move its operators when a better plan is worth it."""
-    from berth.cli.run_view import print_report
-    from berth.cli.watch_view import WatchDisplay, print_history
     from berth.files import load_plan
     from berth.runtime import NoFirstPlan, WatchOptions, load_application, load_watched
     from berth.runtime import watch as watch_application
@@ -180,7 +192,7 @@ def watch(
                 observer=display,
             )
     except NoFirstPlan as error:
-        err.print(str(error), markup=False, soft_wrap=True)
+        tell(str(error))
         raise typer.Exit(INFEASIBLE if error.status == "infeasible" else NOT_FOUND) from None
     code = exit_code_of(result)
     print_report(result.tally)
@@ -191,6 +203,75 @@ def watch(
     raise typer.Exit(code)
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(epilog=EPILOG)(watch)
+def _line(event: Event) -> str:
+    style = _STYLES.get(event.event, "bold")
+    words = [f"{escape(event.node)}:"] if event.node is not None else []
+    words += [escape(event.reason)] if event.reason else []
+    if event.event in ("migrated", "rolled back"):
+        words.append(f"({_moves(event)})")
+    return " ".join([f"[{style}]{event.event}[/]", *words])
+
+
+def _moves(event: Event) -> str:
+    moved = ", ".join(
+        f"{escape(name)} {escape(old)} -> {escape(new)}" for name, (old, new) in event.moved.items()
+    )
+    pause = "" if event.pause_s is None else f"pause {event.pause_s:.1f} s"
+    return "; ".join(part for part in (moved, pause) if part)
+
+
+def _clock(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds):%H:%M:%S}"
+
+
+class WatchDisplay(RunDisplay):
+    """A run that is watched: it tells every event, and asks before a move.
+
+    Where nobody is here to type an answer, only the page of `berth serve` can give one.
+    """
+
+    def __init__(self, *, ask_here: bool = True) -> None:
+        super().__init__()
+        self._ask_here = ask_here
+
+    def event(self, event: Event) -> None:
+        """One line on standard error, as it happens."""
+        if event.event not in QUIET:
+            err.print(f"{_clock(event.time)} {_line(event)}", soft_wrap=True)
+
+    @contextmanager
+    def asking(self, proposal: Proposal) -> Iterator[None]:
+        """Show what would change, and the question."""
+        with nullcontext() if self._view is None else self._view.aside():
+            out.print(f"\n[bold]{escape(proposal.decision.reason)}[/]", soft_wrap=True)
+            print_change(change_between(proposal.before, proposal.after))
+            question = "\nmove? [y/N] " if self._ask_here else "\nmove? (asked on the page)"
+            err.print(question, end="", markup=False)
+            yield
+
+    def answer(self) -> bool | None:
+        """What somebody has typed."""
+        return _typed() if self._ask_here else None
+
+
+def _typed() -> bool | None:
+    """What somebody has answered; None: nothing yet."""
+    try:
+        ready, _, _ = select.select([sys.stdin], [], [], 0.0)
+    except (OSError, ValueError):
+        # there is nobody to ask
+        return False
+    return sys.stdin.readline().strip().lower() in ("y", "yes") if ready else None
+
+
+def print_history(events: Sequence[Event]) -> None:
+    """The events that matter, as a table on standard output."""
+    told = [event for event in events if event.event not in (*QUIET, "kept", "waited")]
+    if len(told) > MOST_ROWS:
+        out.print(f"[dim]the last {MOST_ROWS} of {len(told)} events[/]")
+    table = plain_table("time", "event", "plan", "why")
+    for event in told[-MOST_ROWS:]:
+        number = "" if event.plan is None else str(event.plan)
+        _, _, rest = _line(event).partition("[/]")
+        table.add_row(_clock(event.time), event.event, number, rest.strip())
+    out.print(table)

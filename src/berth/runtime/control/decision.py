@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from berth.amounts import counted
 from berth.model import Plan, Problem
 from berth.runtime.control.offers import Offer, PlanValue, Situation, Yardstick, same_place
 from berth.runtime.control.options import WatchOptions
@@ -142,7 +143,8 @@ class _Deciding:
     def _leave_dead_nodes(self) -> Decision:
         look, forced = self._look, self._situation.forced
         homes = sorted({look.current.assignment[name] for name in forced})
-        what = f"{_listed(homes)} {'is' if len(homes) == 1 else 'are'} dead with {_counted(len(forced))}"
+        verb = "is" if len(homes) == 1 else "are"
+        what = f"{_listed(homes)} {verb} dead with {counted(len(forced), 'instance')}"
         plan = look.replan.plan
         if plan is None or any(node in look.dead for node in plan.assignment.values()):
             return self._decision("stuck", f"{what}: {look.replan.reason or 'no plan without it'}")
@@ -220,7 +222,7 @@ class _Deciding:
 
     def _confirmed(self, offer: Offer, looks: int) -> tuple[Decision, Memory]:
         memory = replace(self._memory, pending=Pending(offer.plan, looks))
-        why = f"{self._figures(offer)} for {_counted(len(offer.moved))} moved"
+        why = f"{self._figures(offer)} for {counted(len(offer.moved), 'instance')} moved"
         mended = len(self._situation.judged.violations) - len(offer.judged.violations)
         if mended > 0:
             why = f"{self._situation.judged.violations[0]}; a plan that breaks {mended} fewer: {why}"
@@ -243,7 +245,7 @@ class _Deciding:
         if len(offer.judged.violations) > len(self._situation.judged.violations):
             return f"{self._figures(offer)}, but it would break: {offer.judged.violations[0]}"
         needed = self._options.min_gain + offer.price
-        moves = _counted(len(offer.moved))
+        moves = counted(len(offer.moved), "instance")
         return f"{self._figures(offer)} for {moves} moved; {_percent(needed)} are needed"
 
     # what both have to wait for
@@ -269,10 +271,6 @@ class _Deciding:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}%"
-
-
-def _counted(instances: int) -> str:
-    return f"{instances} instance{'' if instances == 1 else 's'}"
 
 
 def _listed(names: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from berth.amounts import shortened
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, evaluate
 from berth.evaluation.goal import Goal, goal_mistakes
@@ -288,9 +289,7 @@ def _why_homeless(homeless: Mapping[str, tuple[str, ...] | None], dead: Collecti
 
 
 def _named(names: list[str], what: str) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{what} is known of {shown}{more}"
+    return f"{what} is known of {shortened(names, MOST_NAMED)}"
 
 
 def _words(weights: Mapping[str, float]) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,8 +65,17 @@ def test_what_it_left_is_killed(tmp_path: Path) -> None:
     assert left is None or left.wait_gone(5)
 
 
-def test_one_that_stops(tmp_path: Path) -> None:
-    """A child that does as it is told isn't killed."""
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN], ids=["front", "background"])
+def test_one_that_stops(tmp_path: Path, handler: Any) -> None:
+    """A child that does as it is told isn't killed, though this process may ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        _stop_one(tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stop_one(tmp_path: Path) -> None:
     code = "import time\nprint('ready', flush=True)\ntry: time.sleep(600)\nexcept KeyboardInterrupt: pass"
     child = python(code, tmp_path / "log")
     child.stop()

@@ -70,7 +70,7 @@ class ChildProcess:
         Raises:
             OSError, subprocess.SubprocessError: it can't be started.
         """
-        self._begin(command, name, limits, log, environment, preexec_fn=partial(die_with_parent, os.getpid()))
+        self._begin(command, name, limits, log, environment, preexec_fn=partial(_begin_program, os.getpid()))
 
     def _begin(
         self,
@@ -215,6 +215,18 @@ class ChildProcess:
             self.kill("it did not stop when it was asked to")
 
 
+def _begin_program(parent: int) -> None:
+    """What a program does between fork and exec."""
+    die_with_parent(parent)
+    _heed_interrupts()
+
+
+def _heed_interrupts() -> None:
+    """What runs in the background ignores SIGINT, and so would its children, which `stop` tells to end by it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def why_ended(name: str, exit_code: int | None) -> str:
     """Why a process ended that was expected to do something else."""
     if exit_code is not None and exit_code < 0:
@@ -230,6 +242,7 @@ def begin_child() -> Channel | None:
     """
     orders = json.loads(os.environ.pop(_ORDERS_VARIABLE))
     die_with_parent(orders["parent"])
+    _heed_interrupts()
     if orders.get("memory_bytes") is not None:
         most = orders["memory_bytes"] + ADDRESS_SPACE_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (most, most))

@@ -222,7 +222,7 @@ def _begin_program(parent: int) -> None:
 
 
 def _heed_interrupts() -> None:
-    """What runs in the background ignores SIGINT, and so would its children, which `stop` tells to end by it."""
+    """What runs in the background ignores SIGINT and so would its children, which `stop` ends by it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -104,7 +104,8 @@ def test_what_a_block_would_do_on_each_of_its_candidates(data: st.DataObject) ->
     judged = Judged(setting, goal, np.array([nodes[0] for nodes in candidates]))
     before = judged.plan.nodes
     for block in range(len(candidates)):
-        for node, value, broken in zip(*judged.plan.outcomes_of(block), strict=True):
+        outcomes = judged.plan.outcomes_on([block], candidates[block].astype(np.int64))
+        for node, value, broken in zip(candidates[block], *outcomes, strict=True):
             moved = before.copy()
             moved[block] = node
             judged.check(moved, value, broken)

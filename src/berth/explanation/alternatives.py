@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.engine import HeldPlan
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import (
@@ -23,9 +24,8 @@ from berth.evaluation.limits import (
 )
 from berth.evaluation.situation import group_maximum
 from berth.evaluation.violations import missing_links, violations
-from berth.explanation.estimates import scores
-from berth.explanation.moves import Common, Moves, Unit
-from berth.model import Download, Plan
+from berth.explanation.moves import Moves, Unit
+from berth.model import BadInput, Download, Plan
 
 IndexArray = NDArray[np.intp]
 
@@ -192,7 +192,9 @@ class Obstacles:
             over = elsewhere & _over(used[places], added, limit.room[places])
             counts = new if limit.grows else np.ones(len(nodes), dtype=bool)
             found[limit.label] = found.get(limit.label, np.zeros(len(nodes), dtype=bool)) | (counts & over)
-        if situation.network.cards_bound and situation.rates_known:
+        # where equal results cross once, only the judge knows what a card carries
+        once = situation.problem.sharing_keys.possible
+        if situation.network.cards_bound and situation.rates_known and not once:
             found["network card"] = self._card(moves)
         return found
 
@@ -227,14 +229,24 @@ class Obstacles:
 
     def _card(self, moves: Moves) -> BoolArray:
         """Cards that can't take what the unit exchanges on its new node."""
-        card, nodes = self._situation.network.nic_bytes_per_s[moves.nodes], moves.nodes
-        stay, change = moves.staying, moves.changing
-        size = len(self._situation.network.nodes)
-        kept = np.bincount(stay.sender, stay.rate, size) + np.bincount(stay.receiver, stay.rate, size)
-        at_home = (change.sender == nodes[change.move]) | (change.receiver == nodes[change.move])
-        load = kept[nodes] + moves.per_move(change, np.where(at_home, change.rate, 0.0))
-        more = load > self._cards[nodes] * (1.0 + TOLERANCE)
-        return np.asarray(more & (load > card * (1.0 + TOLERANCE)))
+        card, used = self._situation.network.nic_bytes_per_s, self._cards
+        rate = self._situation.pairs.rate[moves.touched][:, None]
+        sender, receiver = moves.touched_ends
+        home = moves.unit.node
+        before = self._crossing(moves, home) if home >= 0 else 0.0
+        after = np.where((sender != receiver) & (sender >= 0) & (receiver >= 0), rate, 0.0).sum(axis=0)
+        more = after - before > used * TOLERANCE
+        return np.asarray(more & (used + after - before > card * (1.0 + TOLERANCE)))
+
+    def _crossing(self, moves: Moves, home: int) -> FloatArray:
+        """By node, what it exchanges with the unit as it is."""
+        nodes, pairs = self._situation.node_of, self._situation.pairs
+        sender, receiver = nodes[pairs.sender[moves.touched]], nodes[pairs.receiver[moves.touched]]
+        rate = pairs.rate[moves.touched]
+        size = len(moves.nodes)
+        apart = (sender != receiver) & (sender >= 0) & (receiver >= 0)
+        other = np.where(sender == home, receiver, sender)[apart]
+        return np.bincount(other, rate[apart], size).astype(np.float64)
 
 
 def _over(load: FloatArray, added: FloatArray | float, there: FloatArray) -> BoolArray:
@@ -246,7 +258,7 @@ def _over(load: FloatArray, added: FloatArray | float, there: FloatArray) -> Boo
 MOST_JUDGED = 24
 """Moves of a unit that go before the judge until one is found that breaks nothing."""
 MOST_READERS = 64
-"""The same where objects are read: then estimates leave out what other downloads would change."""
+"""The same where objects are read or results are shared: then scores leave out what that would change."""
 MOST_FORBIDDEN = 3
 """Better nodes that are told, with what forbids them."""
 TIE = 1e-9
@@ -301,7 +313,19 @@ class Alternatives:
         self.judge = judge
         self._situation = judge.situation
         self._obstacles = Obstacles(self._situation)
-        self._common = Common(self._situation)
+
+    @cached_property
+    def _held(self) -> HeldPlan | None:
+        """The plan in the engine's hands; None where that can't say what moves are worth."""
+        situation, goal = self._situation, self.judge.goal
+        if goal is None or situation.problem.sharing_keys.possible:
+            return None
+        if situation.complete and situation.supplied and self.judge.before.objective is None:
+            return None  # something is not known, wherever the instances are
+        try:
+            return HeldPlan(situation, goal)
+        except BadInput:
+            return None
 
     def explain(self, unit: Unit) -> Explained:
         """The best other node for a unit, and the better ones that are forbidden."""
@@ -327,17 +351,31 @@ class Alternatives:
 
     def ranked(self, unit: Unit) -> tuple[list[int], FloatArray, dict[str, BoolArray]]:
         """All other nodes, the most promising first; a score and what is in the way for every node."""
-        size = len(self._situation.network.nodes)
-        moves = Moves(self._common, unit, np.arange(size))
-        score = None if self.judge.goal is None else scores(moves, self.judge.goal)
-        rank = score
-        if rank is None or not np.isfinite(rank).any():
-            score, rank = np.full(size, np.inf), _nearness(moves)
+        moves = Moves(self._situation, unit)
+        score = self._scores(moves)
+        rank = score if np.isfinite(score).any() else _nearness(moves)
         # Sums in another order differ in their last digits: equal scores go by the smallest index.
         scale = np.abs(rank[np.isfinite(rank)]).max(initial=0.0)
         steps = np.round(np.nan_to_num(rank / scale if scale else rank, posinf=np.inf), 12)
         order = [number for number in np.argsort(steps, kind="stable").tolist() if number != unit.node]
-        return order, np.asarray(score), self._obstacles.of(moves)
+        return order, score, self._obstacles.of(moves)
+
+    def _scores(self, moves: Moves) -> FloatArray:
+        """The goal after every move, less is better; infinite where that can't be said."""
+        unknown = np.full(len(moves.nodes), np.inf)
+        if not moves.clear:
+            return unknown
+        if self._held is not None:
+            return np.where(moves.unlinked, np.inf, self._held.values_on(moves.unit.members, moves.nodes))
+        if self._judges_all:
+            return np.array([self._cost(self.judged(moves.unit, node)) for node in moves.nodes.tolist()])
+        return unknown
+
+    @cached_property
+    def _judges_all(self) -> bool:
+        """Whether every move goes before the judge: equal results count once, and nodes are few."""
+        situation = self._situation
+        return situation.problem.sharing_keys.possible and len(situation.network.nodes) <= MOST_READERS
 
     def judged(self, unit: Unit, node: int) -> Alternative:
         """A move as the judge sees it."""
@@ -367,7 +405,8 @@ class Alternatives:
 
     def _first_open(self, unit: Unit, nodes: list[int]) -> tuple[Alternative | None, list[Alternative]]:
         """The first of some nodes that breaks nothing, and those before it."""
-        reads = any(self._reads(number) for number in unit.members.tolist())
+        keys = self._situation.problem.sharing_keys
+        reads = keys.possible or any(self._reads(number) for number in unit.members.tolist())
         refused: list[Alternative] = []
         accepted: list[Alternative] = []
         for node in nodes[: MOST_READERS if reads else MOST_JUDGED]:

@@ -214,18 +214,21 @@ class OpenPlan : public Plan {
         undo();
         return outcome;
     }
-    // The same for one block on each of its candidates.
-    std::tuple<NumpyVector<std::int64_t>, NumpyVector<double>, NumpyVector<double>> outcomes_of(Index block) {
-        check(block, node_of(block));
-        const auto candidates = problem().blocks.candidates(block);
+    // The same for some blocks together on each of some nodes.
+    std::pair<NumpyVector<double>, NumpyVector<double>> outcomes_on(const std::vector<Index>& blocks,
+                                                                    const Numbers& nodes) {
         std::vector<double> values, broken;
-        for (const Index node : candidates) {
-            const auto outcome = outcome_of({{block, node}});
-            values.push_back(outcome.first);
-            broken.push_back(outcome.second);
+        std::vector<std::pair<Index, Index>> moves;
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
+            moves.clear();
+            for (const Index block : blocks) {
+                moves.emplace_back(block, static_cast<Index>(nodes(k)));
+            }
+            const auto [value_there, broken_there] = outcome_of(moves);
+            values.push_back(value_there);
+            broken.push_back(broken_there);
         }
-        return {numpy_nodes({candidates.begin(), candidates.end()}), to_numpy(std::move(values)),
-                to_numpy(std::move(broken))};
+        return {to_numpy(std::move(values)), to_numpy(std::move(broken))};
     }
 
   private:
@@ -317,7 +320,7 @@ void bind_plan(nb::module_& module) {
         .def("move_all", &OpenPlan::move_all, "moves"_a)
         .def("undo", &OpenPlan::undo)
         .def("outcome_of", &OpenPlan::outcome_of, "moves"_a)
-        .def("outcomes_of", &OpenPlan::outcomes_of, "block"_a)
+        .def("outcomes_on", &OpenPlan::outcomes_on, "blocks"_a, "nodes"_a)
         .def_prop_ro("nodes", [](const OpenPlan& self) { return numpy_nodes(self.nodes()); }, OWNED)
         .def_prop_ro("value", &OpenPlan::value)
         .def_prop_ro("broken", [](const OpenPlan& self) { return self.totals().broken; })

@@ -10,7 +10,7 @@ from berth.engine.network import Parts, flow_terms, links_of, machines_of
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import SAFE_TOLERANCE
-from berth.evaluation.metrics import AdditiveMetric
+from berth.evaluation.metrics import AVAILABILITY, AdditiveMetric
 from berth.evaluation.situation import data_unit_bytes
 from berth.exact.placement import BlockLimit, Placement
 from berth.model import BadInput
@@ -19,8 +19,10 @@ FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
 NO_SUMS = ("response_time", "loaded_response_time", "bandwidth_max")
-PER_INSTANCE = ("availability", "placement_cost", "processing_power", "moved_instances", "moved_state")
-"""The metrics by instance that the engine knows."""
+BY_THEMSELVES = ("availability", "placement_cost", "processing_power", "moved_instances", "moved_state")
+"""The metrics by instance that have few costs or are the engine's own. Any other is a whole table."""
+MOST_COSTS = 50_000_000
+"""Entries of such a table: 400 MB."""
 
 
 def case_of(placement: Placement, goal: Goal, rate: FloatArray | None = None) -> engine.Case:
@@ -71,12 +73,8 @@ def case_of(placement: Placement, goal: Goal, rate: FloatArray | None = None) ->
 def _check(goal: Goal) -> None:
     for name in goal.weights:
         metric = METRIC_BY_NAME[name]
-        known = name in NO_SUMS or (
-            isinstance(metric, AdditiveMetric)
-            and (metric.per_instance is None or name in PER_INSTANCE)
-            and (metric.per_pair is None or name == "availability")
-        )
-        if not known:
+        additive = isinstance(metric, AdditiveMetric) and (metric.per_pair is None or metric is AVAILABILITY)
+        if name not in NO_SUMS and not additive:
             raise BadInput([f"objective.{name}: search can't optimise it"])
 
 
@@ -197,6 +195,14 @@ def _own_costs(placement: Placement, goal: Goal) -> engine.OwnCosts:
         known = np.flatnonzero((before >= 0) & (before < size))
         keys.append(placement.block_of[known].astype(np.int64) * size + before[known])
         values.append(-each[known])
+    for name in goal.weights:
+        metric = METRIC_BY_NAME[name]
+        if isinstance(metric, AdditiveMetric) and metric.per_instance and name not in BY_THEMSELVES:
+            if len(graph) * size > MOST_COSTS:
+                raise BadInput([f"objective.{name}: search can't optimise it on so many nodes"])
+            instances, nodes = np.repeat(np.arange(len(graph)), size), np.tile(np.arange(size), len(graph))
+            keys.append(placement.block_of[instances].astype(np.int64) * size + nodes)
+            values.append(goal.coefficient(name) * metric.per_instance(placement.setting, instances, nodes))
     merged, position = np.unique(np.concatenate(keys), return_inverse=True)
     owner, node = np.divmod(merged, size)
     value = np.bincount(position, np.concatenate(values), minlength=len(merged)) + usual[owner]

@@ -22,15 +22,6 @@ NEAR = 8
 """How many near nodes are known of each."""
 AT_ONCE = 2_000_000
 """Pairs of nodes that are looked at together, to save memory."""
-USUAL = {
-    "traffic": (1.0, 0.0, 0.0),
-    "bandwidth_sum": (1.0, 0.0, 0.0),
-    "network_usage": (0.0, 1e-3, 0.0),
-    "elastic_energy": (0.0, 0.0, 1e-6),
-    "communication_cost": (0.0, 1.0, 0.0),
-    "cost_per_hour": (0.0, 0.0, 0.0),
-}
-"""What a byte per second adds where nodes have no link of their own: at once, by ms, by ms squared."""
 NO_MATRIX = np.zeros((0, 0))
 NOTHING = np.zeros(0)
 
@@ -140,9 +131,9 @@ def _scattered(network: Network, goal: Goal, parts: Parts) -> tuple[engine.Links
     here, there = np.divmod(np.unique(np.concatenate(pairs)), size)
     usual = np.zeros(3)
     for metric, coefficient in terms:
-        if metric.name not in USUAL:
+        if metric.flow_by_delay is None:
             raise BadInput([f"objective.{metric.name}: search can't optimise it on so many nodes"])
-        usual += coefficient * np.array(USUAL[metric.name])
+        usual += coefficient * np.array(metric.flow_by_delay)
 
     def of_links(field: object, wanted: bool) -> FloatArray:
         assert isinstance(field, PairField)

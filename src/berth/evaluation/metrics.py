@@ -84,9 +84,9 @@ class AdditiveMetric:
     """What a communicating pair adds, by the nodes of its two ends."""
     per_flow: Between | None = None
     """What one byte per second adds, by the nodes of its two ends."""
-    flow_by_delay: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    flow_by_delay: tuple[float, float, float] | None = None
     """What one byte per second adds between nodes that only coordinates connect: a constant, for each ms of
-    delay, and for each ms squared."""
+    delay, and for each ms squared. None: none of these, so it is no objective on very many nodes."""
     per_node: Callable[[Network], FloatArray] | None = None
     """What each node that hosts anything adds."""
     downloads: bool = False
@@ -394,6 +394,7 @@ METRICS: tuple[Metric, ...] = (
         "/h",
         "money for these nodes and for the data between them, in the currency of the problem",
         per_flow=_link_money,
+        flow_by_delay=(0.0, 0.0, 0.0),
         per_node=lambda network: network.cost_per_hour,
         downloads=True,
     ),

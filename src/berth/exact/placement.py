@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.limits import Capacity, PlaceLimit, Processor, place_limits
 from berth.exact.packing import packings_of
-from berth.model import Apart, Plan, Problem, Rule, Together
+from berth.model import Plan, Problem, Together
 from berth.model.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-RuleKind = TypeVar("RuleKind", bound=Rule)
 LOOSE = 2e-9
 """By how much more than its limit a place bears: beyond the judge's tolerance, so that no plan is lost."""
 LARGEST_GRID = 50_000_000
@@ -141,11 +139,6 @@ class Placement:
         )
 
     @property
-    def capacity(self) -> dict[str, FloatArray]:
-        """What every node has of each demanded resource, less the headroom."""
-        return {item.of.resource: item.of.room for item in self.limits if isinstance(item.of, Capacity)}
-
-    @property
     def block_demand(self) -> dict[str, FloatArray]:
         """What each block needs of each resource."""
         return {item.of.resource: item.needed for item in self.limits if isinstance(item.of, Capacity)}
@@ -173,26 +166,6 @@ class Placement:
                 backward = positions[sender[positions] == second]
                 edges.append(Edge(first, second, forward, backward))
         return edges
-
-    @cached_property
-    def apart_rules(self) -> list[list[tuple[int, str | None]]]:
-        """The `apart` rules that each block is subject to: their numbers and labels."""
-        graph = self.graph
-        lists: list[list[tuple[int, str | None]]] = [[] for _ in self.blocks]
-        for number, (application, rule) in enumerate(self.rules(Apart)):
-            for name in rule.operators:
-                for instance in graph.operators[graph.operator_index[f"{application}/{name}"]].instances:
-                    lists[self.block_of[instance]].append((number, rule.by))
-        return lists
-
-    def rules(self, kind: type[RuleKind]) -> list[tuple[str, RuleKind]]:
-        """All rules of a kind, with the name of their application."""
-        return [
-            (application.name, rule)
-            for application in self.setting.problem.applications
-            for rule in application.rules
-            if isinstance(rule, kind)
-        ]
 
     @cached_property
     def rate(self) -> FloatArray:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from berth.budget import Budget
 from berth.exact.additive.bounds import forest_bound, lifted_bound
-from berth.exact.additive.elimination import Elimination, elimination_bound
 from berth.exact.additive.search import Search
 from berth.exact.additive.tables import Aim, Bound, Prices, Rest, Tables, rest_of
 from tests.exact.additive.random_tables import enumerated, random_tables
@@ -40,15 +39,12 @@ def test_against_enumeration(seed: int) -> None:
 
 def bounds_of(tables: Tables, rest: Rest, ceiling: float, rounds: int) -> dict[str, Bound]:
     free, aim = Prices.none(tables), Aim(ceiling, 0.0)
-    by_tables = elimination_bound(rest, Elimination(rest), free, aim, rounds)
     trees = forest_bound(rest, free, aim, rounds)
-    both = Prices(by_tables.prices.limits, trees.prices.split)
     return {
-        "decomposition": by_tables,
         "lifted": lifted_bound(rest, free, aim, rounds, tables.beyond),
-        "lifted and priced": lifted_bound(rest, by_tables.prices, aim, rounds, tables.beyond),
+        "lifted and priced": lifted_bound(rest, trees.prices, aim, rounds, tables.beyond),
         "trees": trees,
-        "trees again": forest_bound(rest, both, aim, rounds),
+        "trees again": forest_bound(rest, trees.prices, aim, rounds),
     }
 
 
@@ -92,8 +88,6 @@ def test_pieces_of_trees_must_fit() -> None:
     rest = rest_of(tables, tables.allowed.copy())
     assert rest is not None
     free, aim = Prices.none(tables), Aim(3.0, 0.0)
-    by_tables = elimination_bound(rest, Elimination(rest), free, aim, 50)
-    assert by_tables.value == pytest.approx(0.0)
     assert forest_bound(rest, free, aim, 50).value == pytest.approx(3.0)
 
 
@@ -145,7 +139,6 @@ def test_bounds_that_are_stopped_at_once_are_bounds() -> None:
         for bound in (
             forest_bound(rest, Prices.none(tables), aim, 50),
             lifted_bound(rest, Prices.none(tables), aim, 50, tables.beyond),
-            elimination_bound(rest, Elimination(rest), Prices.none(tables), aim, 50),
         ):
             assert bound.value + rest.constant <= expected + noise
             below = (bound.least + rest.constant <= least[rest.blocks] + noise) | ~rest.allowed

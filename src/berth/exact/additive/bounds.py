@@ -1,7 +1,4 @@
-"""Bounds of what is left: by the room of places, by trees and by pairs of choices; which of them suits.
-
-Those by dynamic programming over a tree decomposition are in `elimination`.
-"""
+"""Bounds of what is left: by the room of places, by trees and by pairs of choices; which of them suits."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from berth.core import exact as core
-from berth.exact.additive.elimination import LARGEST_TABLES, Elimination, elimination_bound
 from berth.exact.additive.tables import Aim, BoolArray, Bound, FloatArray, IndexArray, Prices, Rest
 
 MOST_ROOMS = 20_000
@@ -21,7 +17,7 @@ MOST_LEVELS = 24
 """Weights of pieces of trees that are told apart, at most."""
 MOST_WORK = 300_000_000
 """Steps of one bound by trees, about."""
-TREE_ROUNDS, TABLE_ROUNDS, LIFTED_ROUNDS = (150, 40), (60, 6), (30, 16)
+TREE_ROUNDS, LIFTED_ROUNDS = (150, 40), (30, 16)
 """Improvements of each kind of bound: where the search begins, and later."""
 FEW = 2
 """Blocks without which the rest is a forest, so few that they are decided first."""
@@ -40,32 +36,20 @@ class Bounds:
         alone = assignment_bound(rest, prices)
         if alone is not None:
             return alone, "assignment"
-        breakers = circle_breakers(rest)
-        few = len(breakers) <= FEW
-        if not breakers or (self.prefers_trees and not few):
-            return forest_bound(rest, prices, aim, TREE_ROUNDS[turn]), "trees"
-        found: list[tuple[Bound, str]] = []
+        few = len(circle_breakers(rest)) <= FEW
         small = rest.cost.size**2 <= LARGEST_TABLE
-        if first or few:
-            elimination = Elimination(rest)
-            if elimination.size <= LARGEST_TABLES:
-                bound = elimination_bound(rest, elimination, prices, aim, TABLE_ROUNDS[turn])
-                found.append((bound, "decomposition"))
-                prices = bound.prices
-                if few or bound.value >= aim.ceiling - aim.slack:
-                    return found[0]
-        if small and not few:
-            lifted = lifted_bound(rest, prices, aim, LIFTED_ROUNDS[turn], self.beyond)
-            found.append((lifted, "lifted"))
-        if first or not small or few:
-            trees = forest_bound(rest, prices, aim, TREE_ROUNDS[turn])
-            if first and not few:
-                self.prefers_trees = not small or trees.value > found[-1][0].value
-            found.append((trees, "trees"))
-        best, name = max(found, key=lambda item: item[0].value)
-        for other, _ in found:
-            np.maximum(best.least, other.least, out=best.least)
-        return best, name
+        if first and not few:
+            self.prefers_trees = not small
+        if few or self.prefers_trees or not small:
+            return forest_bound(rest, prices, aim, TREE_ROUNDS[turn]), "trees"
+        lifted = lifted_bound(rest, prices, aim, LIFTED_ROUNDS[turn], self.beyond)
+        if not first:
+            return lifted, "lifted"
+        trees = forest_bound(rest, prices, aim, TREE_ROUNDS[turn])
+        self.prefers_trees = trees.value > lifted.value
+        best = trees if self.prefers_trees else lifted
+        np.maximum(lifted.least, trees.least, out=best.least)
+        return best, "trees" if self.prefers_trees else "lifted"
 
 
 def assignment_bound(rest: Rest, prices: Prices) -> Bound | None:

@@ -6,156 +6,10 @@ every operation changes only what it touches, and `undo` takes back what was don
 and nodes; -1 stands for none.
 """
 
-from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-class Instances:
-    """What is placed. Instances of one computation count once on a node."""
-
-    def __init__(self, *, operator_of: ArrayLike, computation: ArrayLike) -> None: ...
-    @property
-    def operator_of(self) -> NDArray[np.int32]: ...
-
-class Pairs:
-    """Instances that communicate; pairs with the same result count once between the same two nodes.
-
-    A pair carries its fixed rate, and `rate_per_result` for every result that its receiver computes.
-    """
-
-    def __init__(
-        self,
-        *,
-        instances: int,
-        sender: ArrayLike,
-        receiver: ArrayLike,
-        result: ArrayLike,
-        fixed_rate: ArrayLike,
-        rate_per_result: ArrayLike,
-    ) -> None: ...
-    @property
-    def receiver(self) -> NDArray[np.int32]: ...
-    @property
-    def fixed_rate(self) -> NDArray[np.float64]: ...
-    @property
-    def rate_per_result(self) -> NDArray[np.float64]: ...
-
-class Operators:
-    """What is computed, reused or skipped as a whole; equal operators are of one kind."""
-
-    def __init__(
-        self,
-        *,
-        first_instance: ArrayLike,
-        kind: ArrayLike,
-        shareable: ArrayLike,
-        throughput: ArrayLike,
-        inputs: Sequence[Sequence[int]],
-        consumers: Sequence[Sequence[int]],
-    ) -> None: ...
-    def __len__(self) -> int: ...
-    @property
-    def first_instance(self) -> NDArray[np.int32]:
-        """Bounds: the instances of an operator follow each other."""
-    @property
-    def kind(self) -> NDArray[np.int32]: ...
-    @property
-    def shareable(self) -> NDArray[np.uint8]: ...
-    @property
-    def throughput(self) -> NDArray[np.float64]:
-        """What its own application needs; -1: none."""
-    def equals(self, operator: int) -> list[int]:
-        """All operators of its kind, itself among them."""
-
-class Objects:
-    """What operators read, and which nodes hold it."""
-
-    def __init__(
-        self,
-        *,
-        instances: Instances,
-        nodes: int,
-        first_read: ArrayLike,
-        read_object: ArrayLike,
-        read_rate: ArrayLike,
-        holders: Sequence[Sequence[int]],
-    ) -> None: ...
-    @property
-    def read_object(self) -> NDArray[np.int32]: ...
-    @property
-    def read_rate(self) -> NDArray[np.float64]:
-        """Bytes per second for the operator's own application."""
-    @property
-    def held(self) -> NDArray[np.uint8]:
-        """By object and node."""
-
-class Network:
-    """Nodes, and what lies between them."""
-
-    def __init__(
-        self,
-        *,
-        speed: ArrayLike,
-        card: ArrayLike,
-        one_port: bool,
-        connected: ArrayLike,
-        bandwidth: ArrayLike,
-        next_hop: ArrayLike,
-        link: ArrayLike,
-        link_bandwidth: ArrayLike,
-    ) -> None: ...
-    def __len__(self) -> int: ...
-    @property
-    def speed(self) -> NDArray[np.float64]: ...
-    @property
-    def card(self) -> NDArray[np.float64]: ...
-    def connected(self, sender: int, receiver: int) -> bool: ...
-    def link_ends(self, link: int) -> tuple[int, int]: ...
-
-class Rules:
-    """Where operators may run (a row of `allowed` each), and which instances must be on one node."""
-
-    def __init__(
-        self, *, row: ArrayLike, allowed: ArrayLike, companions: Sequence[Sequence[int]]
-    ) -> None: ...
-    def allows(self, operator: int, node: int) -> bool: ...
-    @property
-    def row(self) -> NDArray[np.int32]: ...
-    @property
-    def allowed(self) -> NDArray[np.uint8]:
-        """By row and node."""
-
-class PlaceLimit:
-    """At most so much of something in one place: a node, or all nodes with the same value of a label."""
-
-    def __init__(
-        self,
-        *,
-        needed: ArrayLike,
-        place_of_node: ArrayLike,
-        room: ArrayLike,
-        once: bool,
-        by_throughput: bool = False,
-    ) -> None:
-        """Set up a limit.
-
-        Args:
-            needed: by instance.
-            place_of_node: the number of each node's place.
-            room: by place.
-            once: equal computations on one node need it once, at the highest rate.
-            by_throughput: what is needed is for one result a second.
-        """
-    @property
-    def needed(self) -> NDArray[np.float64]: ...
-    @property
-    def place_of_node(self) -> NDArray[np.int32]: ...
-    @property
-    def room(self) -> NDArray[np.float64]: ...
-    @property
-    def first_load(self) -> int: ...
 
 class LoadNumbers:
     """The numbers of loads: counts of mistakes, bytes that cross, place limits, cards, ports and links."""
@@ -171,45 +25,19 @@ class LoadNumbers:
     @property
     def crossed(self) -> int: ...
     @property
-    def card(self) -> int: ...
+    def card(self) -> int:
+        """Of the first node; those of all others follow, then sending and receiving ports."""
     @property
-    def send(self) -> int: ...
-    @property
-    def receive(self) -> int: ...
-    @property
-    def link(self) -> int: ...
-    @property
-    def count(self) -> int: ...
+    def link(self) -> int:
+        """Of the first link; those of all others follow, to the end."""
 
 class Case:
-    """A problem; the first place limit is that of processors."""
+    """A problem, copied from an object that has its arrays: `berth.policies.sharing.case.Case`."""
 
-    def __init__(
-        self,
-        *,
-        instances: Instances,
-        pairs: Pairs,
-        operators: Operators,
-        objects: Objects,
-        network: Network,
-        rules: Rules,
-        place_limits: Sequence[PlaceLimit],
-        tolerance: float,
-    ) -> None: ...
+    def __init__(self, arrays: object) -> None: ...
     @property
-    def instances(self) -> Instances: ...
-    @property
-    def pairs(self) -> Pairs: ...
-    @property
-    def operators(self) -> Operators: ...
-    @property
-    def objects(self) -> Objects: ...
-    @property
-    def network(self) -> Network: ...
-    @property
-    def rules(self) -> Rules: ...
-    @property
-    def place_limits(self) -> list[PlaceLimit]: ...
+    def first_loads(self) -> list[int]:
+        """Of every place limit, the number of its first place's load."""
     @property
     def loads(self) -> LoadNumbers: ...
     @property

@@ -13,7 +13,7 @@ from berth.evaluation.limits import NetworkCard
 from berth.evaluation.violations import CONSTRAINTS, containers, requirements, unplaced
 from berth.files import problem_from
 from berth.model import Plan, Problem
-from berth.policies.sharing.case import case_of, counted_limits
+from berth.policies.sharing.case import Case
 from berth.policies.sharing.plan import plan_parts
 from tests.oracle.problems import problems, sharing_problems
 
@@ -29,15 +29,15 @@ def plan_now(problem: Problem, state: core.State) -> Plan:
     return Plan(assignment, reuse=parts.reuse, skipped=parts.skipped, downloads=parts.downloads)
 
 
-def agree(problem: Problem, case: core.Case, state: core.State) -> None:
+def agree(problem: Problem, case: Case, state: core.State) -> None:
     """Loads, mistakes and verdict are the judge's."""
     situation = Situation(Setting(problem), plan_now(problem, state))
-    loads, load, nodes = case.loads, state.loads, len(case.network)
+    loads, load, nodes = case.core.loads, state.loads, case.nodes
     assert situation.reuse_mistakes == []
     near = {"rel": 1e-9, "abs": 1e-12}
 
-    for counted, limit in zip(case.place_limits, counted_limits(situation.setting), strict=True):
-        found = load[counted.first_load : counted.first_load + len(limit.room)]
+    for first, limit in zip(case.core.first_loads, case.place_limits, strict=True):
+        found = load[first : first + len(limit.room)]
         assert found == pytest.approx(limit.used(situation), **near)
     cards = NetworkCard(situation.setting).used(situation)
     assert load[loads.card : loads.card + nodes] == pytest.approx(cards, **near)
@@ -46,7 +46,7 @@ def agree(problem: Problem, case: core.Case, state: core.State) -> None:
     links, amounts = situation.link_loads
     crossing = dict(zip(links.tolist(), amounts.tolist(), strict=True))
     for number, amount in enumerate(load[loads.link :].tolist()):
-        sender, receiver = case.network.link_ends(number)
+        sender, receiver = np.argwhere(case.link == number)[0].tolist()
         assert amount == pytest.approx(crossing.get(sender * nodes + receiver, 0.0), **near)
     node_of = state.node_of
     assert state.hosted.tolist() == np.bincount(node_of[node_of >= 0], minlength=nodes).tolist()
@@ -67,11 +67,11 @@ def any_problem(draw: st.DrawFn) -> Problem:
     return problem_from(document)
 
 
-def step(draw: st.DrawFn, case: core.Case, state: core.State) -> None:
+def step(draw: st.DrawFn, case: Case, state: core.State) -> None:
     """One operation that makes sense."""
-    operator = draw(st.integers(0, len(case.operators) - 1))
-    node = draw(st.integers(-1, len(case.network) - 1))
-    partners = [other for other in range(len(case.operators)) if state.can_reuse(operator, other)]
+    operator = draw(st.integers(0, case.operators - 1))
+    node = draw(st.integers(-1, case.nodes - 1))
+    partners = [other for other in range(case.operators) if state.can_reuse(operator, other)]
     if partners and draw(st.booleans()):
         state.reuse(operator, draw(st.sampled_from(partners)))
     elif state.status(operator) == core.Status.REUSED:
@@ -80,7 +80,7 @@ def step(draw: st.DrawFn, case: core.Case, state: core.State) -> None:
         if draw(st.booleans()):
             state.move_operator(operator, node)
         else:
-            first, end = case.operators.first_instance[operator : operator + 2].tolist()
+            first, end = case.first_instance[operator : operator + 2].tolist()
             state.move(draw(st.integers(first, end - 1)), node)
 
 
@@ -89,10 +89,10 @@ def step(draw: st.DrawFn, case: core.Case, state: core.State) -> None:
 def test_any_operations(data: st.DataObject) -> None:
     """Moves, reuse and its end, in any order: the judge finds what the engine says."""
     problem = data.draw(any_problem())
-    case = case_of(Setting(problem))
-    state = core.State(case)
-    for operator in range(len(case.operators)):
-        state.move_operator(operator, data.draw(st.integers(-1, len(case.network) - 1)))
+    case = Case(Setting(problem))
+    state = core.State(case.core)
+    for operator in range(case.operators):
+        state.move_operator(operator, data.draw(st.integers(-1, case.nodes - 1)))
     agree(problem, case, state)
     for _ in range(data.draw(st.integers(1, 12))):
         step(data.draw, case, state)
@@ -104,8 +104,8 @@ def test_any_operations(data: st.DataObject) -> None:
 def test_undo(data: st.DataObject) -> None:
     """What is undone leaves no trace in any value; what is kept stays; a snapshot can be gone back to."""
     problem = data.draw(any_problem())
-    case = case_of(Setting(problem))
-    state = core.State(case)
+    case = Case(Setting(problem))
+    state = core.State(case.core)
     empty = state.snapshot()
     for _ in range(3):
         for _ in range(data.draw(st.integers(0, 4))):
@@ -124,7 +124,7 @@ def test_undo(data: st.DataObject) -> None:
 
 def test_arrays_outlive_nothing() -> None:
     """Arrays of a state are its present values, can't be written to, and keep it alive."""
-    state = core.State(case_of(Setting(problem_from(SMALL))))
+    state = core.State(Case(Setting(problem_from(SMALL))).core)
     node_of = state.node_of
     state.move(0, 1)
     assert node_of.tolist() == [1]

@@ -16,50 +16,48 @@ Index groups_in(const std::vector<Index>& group_of) {
 Instances::Instances(std::vector<Index> operator_of, std::vector<Index> computation)
     : operator_of(std::move(operator_of)),
       computation(std::move(computation)),
-      of_computation(Lists::by_group(this->computation, groups_in(this->computation))) {}
+      of_computation(by_group(this->computation, groups_in(this->computation))) {}
 
 Pairs::Pairs(Index instances, std::vector<Index> sender, std::vector<Index> receiver, std::vector<Index> result,
              std::vector<double> fixed_rate, std::vector<double> rate_per_result)
     : sender(std::move(sender)),
       receiver(std::move(receiver)),
       result(std::move(result)),
-      of_result(Lists::by_group(this->result, groups_in(this->result))),
+      of_result(by_group(this->result, groups_in(this->result))),
       fixed_rate(std::move(fixed_rate)),
       rate_per_result(std::move(rate_per_result)),
-      to_instance(Lists::by_group(this->receiver, instances)),
-      from_instance(Lists::by_group(this->sender, instances)) {}
+      to_instance(by_group(this->receiver, instances)),
+      from_instance(by_group(this->sender, instances)) {}
 
 Operators::Operators(std::vector<Index> first_instance, std::vector<Index> kind, std::vector<std::uint8_t> shareable,
-                     std::vector<double> throughput, const std::vector<std::vector<Index>>& inputs,
-                     const std::vector<std::vector<Index>>& consumers)
+                     std::vector<double> throughput, Lists inputs, Lists consumers)
     : first_instance(std::move(first_instance)),
       kind(std::move(kind)),
       shareable(std::move(shareable)),
       throughput(std::move(throughput)),
-      inputs(inputs),
-      consumers(consumers),
-      of_kind(Lists::by_group(this->kind, groups_in(this->kind))),
+      inputs(std::move(inputs)),
+      consumers(std::move(consumers)),
+      of_kind(by_group(this->kind, groups_in(this->kind))),
       rank(this->kind.size()),
       first_match{0} {
-    for (const Index same : Range(0, of_kind.size())) {
-        const std::size_t size = of_kind[same].size();
-        for (std::size_t position = 0; position < size; ++position) rank[of_kind[same][position]] = position;
-        first_match.push_back(first_match.back() + size * size);
+    for (const auto& equal : of_kind) {
+        for (std::size_t position = 0; position < equal.size(); ++position) rank[equal[position]] = position;
+        first_match.push_back(first_match.back() + equal.size() * equal.size());
     }
 }
 
 Objects::Objects(const Instances& instances, Index nodes, std::vector<Index> first_read,
-                 std::vector<Index> read_object, std::vector<double> read_rate,
-                 const std::vector<std::vector<Index>>& holders)
+                 std::vector<Index> read_object, std::vector<double> read_rate, std::vector<std::uint8_t> held)
     : nodes(nodes),
       first_read(std::move(first_read)),
       read_object(std::move(read_object)),
       read_rate(std::move(read_rate)),
-      holders(holders),
-      held(holders.size() * nodes, 0),
+      held(std::move(held)),
+      holders(nodes > 0 ? this->held.size() / nodes : 0),
       readers(holders.size()) {
     for (const Index object : Range(0, count()))
-        for (const Index node : this->holders[object]) held[static_cast<std::size_t>(object) * nodes + node] = 1;
+        for (const Index node : Range(0, nodes))
+            if (holds(node, object)) holders[object].push_back(node);
     for (const Index instance : Range(0, instances.count()))
         for (const Index read : reads(instances.operator_of[instance]))
             readers[this->read_object[read]].push_back({instance, read});

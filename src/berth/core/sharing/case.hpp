@@ -38,13 +38,12 @@ struct Pairs {
 // What is computed, reused or skipped as a whole.
 struct Operators {
     Operators(std::vector<Index> first_instance, std::vector<Index> kind, std::vector<std::uint8_t> shareable,
-              std::vector<double> throughput, const std::vector<std::vector<Index>>& inputs,
-              const std::vector<std::vector<Index>>& consumers);
+              std::vector<double> throughput, Lists inputs, Lists consumers);
 
     Index count() const { return static_cast<Index>(kind.size()); }
     Range instances(Index op) const { return {first_instance[op], first_instance[op + 1]}; }
-    Index parallelism(Index op) const { return instances(op).size(); }
-    std::span<const Index> equals(Index op) const { return of_kind[kind[op]]; }
+    Index parallelism(Index op) const { return static_cast<Index>(instances(op).size()); }
+    const std::vector<Index>& equals(Index op) const { return of_kind[kind[op]]; }
     // Where the match of two equal operators is counted.
     std::size_t match(Index wanting, Index giving) const {
         const Index same = kind[giving];
@@ -67,9 +66,9 @@ struct Objects {
     };
 
     Objects(const Instances& instances, Index nodes, std::vector<Index> first_read, std::vector<Index> read_object,
-            std::vector<double> read_rate, const std::vector<std::vector<Index>>& holders);
+            std::vector<double> read_rate, std::vector<std::uint8_t> held);
 
-    Index count() const { return holders.size(); }
+    Index count() const { return static_cast<Index>(holders.size()); }
     Range reads(Index op) const { return {first_read[op], first_read[op + 1]}; }
     bool holds(Index node, Index object) const { return held[static_cast<std::size_t>(object) * nodes + node]; }
 
@@ -77,8 +76,8 @@ struct Objects {
     std::vector<Index> first_read;  // bounds: the reads of every operator
     std::vector<Index> read_object;  // ascending for each operator: equal operators read in the same order
     std::vector<double> read_rate;   // bytes per second for the operator's own application
+    std::vector<std::uint8_t> held;  // by object and node
     Lists holders;
-    std::vector<std::uint8_t> held;
     std::vector<std::vector<Reader>> readers;  // of every object
 };
 
@@ -98,11 +97,10 @@ struct Network {
 
 // Where instances may run, alone and beside each other.
 struct Rules {
-    bool allows(Index op, Index node) const { return allowed[static_cast<std::size_t>(row[op]) * nodes + node]; }
+    bool allows(Index op, Index node) const { return allowed[static_cast<std::size_t>(op) * nodes + node]; }
 
     Index nodes;
-    std::vector<Index> row;  // of every operator, in `allowed`
-    std::vector<std::uint8_t> allowed;
+    std::vector<std::uint8_t> allowed;  // by operator and node
     Lists companions;  // of every instance, those that must be on the same node
 };
 
@@ -114,7 +112,7 @@ struct PlaceLimit {
     // Equal computations on one node need it once, at the highest rate; otherwise every instance counts.
     bool once;
     // What is needed is for one result a second.
-    bool by_throughput;
+    bool by_throughput = false;
     Index first_load = none;
 };
 

@@ -78,16 +78,16 @@ Index Search::neighbour(Index instance) {
     const Operators& operators = case_.operators;
     for (int attempt = 0; attempt < tries; ++attempt) {
         if (drawn(2) == 0) {
-            const auto incoming = pairs.to_instance[instance];
+            const auto& incoming = pairs.to_instance[instance];
             if (incoming.empty()) continue;
             return state_.supplier(pairs.sender[incoming[drawn(incoming.size())]]);
         }
         const Index op = case_.instances.operator_of[instance];
-        const auto equals = operators.equals(op);
+        const auto& equals = operators.equals(op);
         Index taker = equals[drawn(equals.size())];
         if (state_.provider[taker] != op) taker = op;
         const Index number = instance - operators.first_instance[op];
-        const auto outgoing = pairs.from_instance[operators.first_instance[taker] + number];
+        const auto& outgoing = pairs.from_instance[operators.first_instance[taker] + number];
         if (!outgoing.empty()) return pairs.receiver[outgoing[drawn(outgoing.size())]];
     }
     return none;
@@ -104,7 +104,7 @@ Index Search::target(Index instance) {
         if (aims_.home[instance] != none) return aims_.home[instance];
         const Range reads = case_.objects.reads(case_.instances.operator_of[instance]);
         if (reads.size() > 0) {
-            const auto holders = case_.objects.holders[case_.objects.read_object[reads[drawn(reads.size())]]];
+            const auto& holders = case_.objects.holders[case_.objects.read_object[reads[drawn(reads.size())]]];
             const Index node = holders.empty() ? none : holders[drawn(holders.size())];
             if (node != none && aims_.offered[node]) return node;
         }
@@ -151,7 +151,7 @@ void Search::empty_node(Index here, Index there, bool swap) {
 // Takes an equal result instead of computing it; those that took it from here take it from there, too.
 bool Search::merge(Index op) {
     const Operators& operators = case_.operators;
-    const auto equals = operators.equals(op);
+    const auto& equals = operators.equals(op);
     if (equals.size() < 2 || !operators.shareable[op]) return false;
     const std::size_t start = drawn(equals.size());
     for (std::size_t step = 0; step < equals.size(); ++step) {
@@ -169,7 +169,7 @@ bool Search::merge(Index op) {
 
 // Computes what was reused where one of its consumers is, or on a node by chance.
 bool Search::split(Index taker) {
-    const auto consumers = case_.operators.consumers[taker];
+    const auto& consumers = case_.operators.consumers[taker];
     Index node = none;
     if (!consumers.empty())
         node = state_.node_of[case_.operators.first_instance[consumers[drawn(consumers.size())]]];
@@ -188,14 +188,14 @@ void Search::compute_at(Index op, Index node) {
         if (state_.status[one] != Status::wanted || state_.placed(one)) continue;
         if (one != op && state_.reuse_any(one)) continue;
         state_.move_operator(one, node);
-        const auto inputs = case_.operators.inputs[one];
+        const auto& inputs = case_.operators.inputs[one];
         waiting.insert(waiting.end(), inputs.begin(), inputs.end());
     }
 }
 
 // Takes a result from another equal operator.
 bool Search::change_provider(Index taker) {
-    const auto equals = case_.operators.equals(taker);
+    const auto& equals = case_.operators.equals(taker);
     const std::size_t start = drawn(equals.size());
     for (std::size_t step = 0; step < equals.size(); ++step) {
         const Index other = equals[(start + step) % equals.size()];
@@ -213,7 +213,7 @@ bool Search::change_source(Index instance) {
     if (reads.size() == 0) return false;
     const Index object = case_.objects.read_object[reads[drawn(reads.size())]];
     const Download& now = state_.download[state_.download_number(object, node)];
-    const auto holders = case_.objects.holders[object];
+    const auto& holders = case_.objects.holders[object];
     if (now.rate < 0.0 || now.source == none || holders.size() < 2) return false;
     const Index source = holders[drawn(holders.size())];
     if (source == now.source || !case_.network.connected[case_.network.pair(source, node)]) return false;

@@ -19,7 +19,7 @@ void State::uncount_computation(Index computation, Index node) {
 
 // At the highest need of those on the node.
 void State::count_computation(Index computation, Index node) {
-    const auto members = problem.instances.of_computation[computation];
+    const auto& members = problem.instances.of_computation[computation];
     const Index width = problem.needs(members[0]).size();
     for (const Index column : Range(0, width)) {
         const Index limit = problem.need[problem.needs(members[0])[column]].limit;

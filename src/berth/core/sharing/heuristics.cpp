@@ -190,7 +190,7 @@ void Heuristic::bring_inputs(Index op, Index node) {
             if (state_.status[one] != Status::wanted) continue;
             for (const Index instance : case_.operators.instances(one))
                 if (state_.node_of[instance] == none) state_.move(instance, node);
-            const auto feeding = case_.operators.inputs[one];
+            const auto& feeding = case_.operators.inputs[one];
             wanted.insert(wanted.end(), feeding.begin(), feeding.end());
         }
     }

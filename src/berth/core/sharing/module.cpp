@@ -4,8 +4,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "arrays.hpp"
 #include "sharing/heuristics.hpp"
 #include "sharing/search.hpp"
@@ -19,7 +17,6 @@ namespace {
 
 template <typename Value>
 using View = nb::ndarray<nb::numpy, const Value, nb::ndim<1>>;
-using NestedLists = std::vector<std::vector<Index>>;
 // Arrays know who owns their memory.
 constexpr auto owned = nb::rv_policy::reference;
 using Nogil = nb::call_guard<nb::gil_scoped_release>;
@@ -29,145 +26,70 @@ View<Value> view(const std::vector<Value>& values, nb::handle owner) {
     return View<Value>(values.data(), {values.size()}, owner);
 }
 
-// Flags by row and node.
-auto rows_of(const std::vector<std::uint8_t>& flags, std::size_t nodes, nb::handle owner) {
-    return nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<2>>(flags.data(), {flags.size() / nodes, nodes}, owner);
-}
-
-template <typename Value>
-std::vector<Value> copied(const Matrix<Value>& matrix) {
-    return {matrix.data(), matrix.data() + matrix.size()};
-}
-
-std::vector<std::uint8_t> flags(const bool* first, std::size_t count) { return {first, first + count}; }
-
-// A vector of a struct, as an array that Python may read but not write.
-template <typename Owner, typename Value>
-auto member(std::vector<Value> Owner::*field) {
-    return [field](nb::handle_t<Owner> self) { return view(nb::cast<Owner&>(self).*field, self); };
-}
-
 // The present values of a part of a state.
 template <typename Value>
 auto values(Tracked<Value> State::*field) {
     return [field](nb::handle_t<State> self) { return view((nb::cast<State&>(self).*field).values(), self); };
 }
 
+// Copies of what a Python object has under some names: vectors, and matrices row by row.
+class Fields {
+  public:
+    explicit Fields(nb::handle owner) : owner_(owner) {}
+
+    template <typename Value>
+    Value value(const char* name) const {
+        return nb::cast<Value>(owner_.attr(name));
+    }
+    std::vector<Index> numbers(const char* name) const { return array<Index>(name); }
+    std::vector<double> amounts(const char* name) const { return array<double>(name); }
+    std::vector<std::uint8_t> flags(const char* name) const { return array<std::uint8_t>(name); }
+
+  private:
+    template <typename Value>
+    std::vector<Value> array(const char* name) const {
+        const auto found = value<nb::ndarray<const Value, nb::c_contig, nb::device::cpu>>(name);
+        return {found.data(), found.data() + found.size()};
+    }
+
+    nb::handle owner_;
+};
+
+std::vector<PlaceLimit> read_limits(const Fields& from) {
+    std::vector<PlaceLimit> limits;
+    for (const nb::handle limit : from.value<nb::list>("place_limits")) {
+        const Fields one(limit);
+        limits.push_back({one.amounts("needed"), one.numbers("place_of"), one.amounts("room"), one.value<bool>("once")});
+    }
+    // processors come first
+    limits[0].needed = from.amounts("work");
+    limits[0].by_throughput = true;
+    return limits;
+}
+
+Case read_case(nb::handle arrays) {
+    const Fields from(arrays);
+    Instances instances(from.numbers("operator_of"), from.numbers("computation"));
+    Pairs pairs(instances.count(), from.numbers("sender"), from.numbers("receiver"), from.numbers("result"),
+                from.amounts("fixed_rate"), from.amounts("rate_per_result"));
+    Operators operators(from.numbers("first_instance"), from.numbers("kind"), from.flags("shareable"),
+                        from.amounts("throughput"), from.value<Lists>("inputs"), from.value<Lists>("consumers"));
+    Network network{.speed = from.amounts("speed"),
+                    .card = from.amounts("card"),
+                    .one_port = from.value<bool>("one_port"),
+                    .connected = from.flags("connected"),
+                    .bandwidth = from.amounts("bandwidth"),
+                    .next_hop = from.numbers("next_hop"),
+                    .link = from.numbers("link"),
+                    .link_bandwidth = from.amounts("link_bandwidth")};
+    Objects objects(instances, network.count(), from.numbers("first_read"), from.numbers("read_object"),
+                    from.amounts("read_rate"), from.flags("held"));
+    Rules rules{.nodes = network.count(), .allowed = from.flags("allowed"), .companions = from.value<Lists>("companions")};
+    return {std::move(instances), std::move(pairs),     std::move(operators), std::move(objects),
+            std::move(network),   std::move(rules),     read_limits(from),    from.value<double>("tolerance")};
+}
+
 void bind_case(nb::module_& module) {
-    nb::class_<Instances>(module, "Instances")
-        .def(
-            "__init__",
-            [](Instances* self, Vector<Index> operator_of, Vector<Index> computation) {
-                new (self) Instances(berth::copied(operator_of), berth::copied(computation));
-            },
-            nb::kw_only(), "operator_of"_a, "computation"_a)
-        .def_prop_ro("operator_of", member(&Instances::operator_of), owned);
-    nb::class_<Pairs>(module, "Pairs")
-        .def(
-            "__init__",
-            [](Pairs* self, Index instances, Vector<Index> sender, Vector<Index> receiver, Vector<Index> result,
-               Vector<double> fixed_rate, Vector<double> rate_per_result) {
-                new (self) Pairs(instances, berth::copied(sender), berth::copied(receiver), berth::copied(result),
-                                 berth::copied(fixed_rate), berth::copied(rate_per_result));
-            },
-            nb::kw_only(), "instances"_a, "sender"_a, "receiver"_a, "result"_a, "fixed_rate"_a, "rate_per_result"_a)
-        .def_prop_ro("receiver", member(&Pairs::receiver), owned)
-        .def_prop_ro("fixed_rate", member(&Pairs::fixed_rate), owned)
-        .def_prop_ro("rate_per_result", member(&Pairs::rate_per_result), owned);
-    nb::class_<Operators>(module, "Operators")
-        .def(
-            "__init__",
-            [](Operators* self, Vector<Index> first_instance, Vector<Index> kind, Vector<bool> shareable,
-               Vector<double> throughput, const NestedLists& inputs, const NestedLists& consumers) {
-                new (self) Operators(berth::copied(first_instance), berth::copied(kind),
-                                     flags(shareable.data(), shareable.size()), berth::copied(throughput), inputs,
-                                     consumers);
-            },
-            nb::kw_only(), "first_instance"_a, "kind"_a, "shareable"_a, "throughput"_a, "inputs"_a, "consumers"_a)
-        .def("__len__", &Operators::count)
-        .def_prop_ro("first_instance", member(&Operators::first_instance), owned)
-        .def_prop_ro("kind", member(&Operators::kind), owned)
-        .def_prop_ro("shareable", member(&Operators::shareable), owned)
-        .def_prop_ro("throughput", member(&Operators::throughput), owned)
-        .def("equals",
-             [](const Operators& self, Index op) {
-                 const auto equals = self.equals(op);
-                 return std::vector<Index>(equals.begin(), equals.end());
-             });
-    nb::class_<Objects>(module, "Objects")
-        .def(
-            "__init__",
-            [](Objects* self, const Instances& instances, Index nodes, Vector<Index> first_read,
-               Vector<Index> read_object, Vector<double> read_rate, const NestedLists& holders) {
-                new (self) Objects(instances, nodes, berth::copied(first_read), berth::copied(read_object),
-                                   berth::copied(read_rate), holders);
-            },
-            nb::kw_only(), "instances"_a, "nodes"_a, "first_read"_a, "read_object"_a, "read_rate"_a, "holders"_a)
-        .def_prop_ro("read_object", member(&Objects::read_object), owned)
-        .def_prop_ro("read_rate", member(&Objects::read_rate), owned)
-        .def_prop_ro(
-            "held",
-            [](nb::handle_t<Objects> self) {
-                return rows_of(nb::cast<Objects&>(self).held, nb::cast<Objects&>(self).nodes, self);
-            },
-            owned);
-    nb::class_<Network>(module, "Network")
-        .def(
-            "__init__",
-            [](Network* self, Vector<double> speed, Vector<double> card, bool one_port, Matrix<bool> connected,
-               Matrix<double> bandwidth, Matrix<Index> next_hop, Matrix<Index> link, Vector<double> link_bandwidth) {
-                new (self) Network{.speed = berth::copied(speed),
-                                   .card = berth::copied(card),
-                                   .one_port = one_port,
-                                   .connected = flags(connected.data(), connected.size()),
-                                   .bandwidth = copied(bandwidth),
-                                   .next_hop = copied(next_hop),
-                                   .link = copied(link),
-                                   .link_bandwidth = berth::copied(link_bandwidth)};
-            },
-            nb::kw_only(), "speed"_a, "card"_a, "one_port"_a, "connected"_a, "bandwidth"_a, "next_hop"_a, "link"_a,
-            "link_bandwidth"_a)
-        .def("__len__", &Network::count)
-        .def_prop_ro("speed", member(&Network::speed), owned)
-        .def_prop_ro("card", member(&Network::card), owned)
-        .def(
-            "connected",
-            [](const Network& self, Index from, Index to) { return self.connected[self.pair(from, to)] != 0; })
-        .def("link_ends", [](const Network& self, Index link) {
-            const auto found = std::find(self.link.begin(), self.link.end(), link) - self.link.begin();
-            return std::tuple(found / self.count(), found % self.count());
-        });
-    nb::class_<Rules>(module, "Rules")
-        .def(
-            "__init__",
-            [](Rules* self, Vector<Index> row, Matrix<bool> allowed, const NestedLists& companions) {
-                new (self) Rules{.nodes = static_cast<Index>(allowed.shape(1)),
-                                 .row = berth::copied(row),
-                                 .allowed = flags(allowed.data(), allowed.size()),
-                                 .companions = Lists(companions)};
-            },
-            nb::kw_only(), "row"_a, "allowed"_a, "companions"_a)
-        .def("allows", &Rules::allows)
-        .def_prop_ro("row", member(&Rules::row), owned)
-        .def_prop_ro(
-            "allowed",
-            [](nb::handle_t<Rules> self) {
-                return rows_of(nb::cast<Rules&>(self).allowed, nb::cast<Rules&>(self).nodes, self);
-            },
-            owned);
-    nb::class_<PlaceLimit>(module, "PlaceLimit")
-        .def(
-            "__init__",
-            [](PlaceLimit* self, Vector<double> needed, Vector<Index> place_of_node, Vector<double> room, bool once,
-               bool by_throughput) {
-                new (self) PlaceLimit{berth::copied(needed), berth::copied(place_of_node), berth::copied(room), once,
-                                      by_throughput};
-            },
-            nb::kw_only(), "needed"_a, "place_of_node"_a, "room"_a, "once"_a, "by_throughput"_a = false)
-        .def_prop_ro("needed", member(&PlaceLimit::needed), owned)
-        .def_prop_ro("place_of_node", member(&PlaceLimit::place_of_node), owned)
-        .def_prop_ro("room", member(&PlaceLimit::room), owned)
-        .def_ro("first_load", &PlaceLimit::first_load);
     nb::class_<LoadNumbers>(module, "LoadNumbers")
         .def_ro("misplaced", &LoadNumbers::misplaced)
         .def_ro("separated", &LoadNumbers::separated)
@@ -175,23 +97,17 @@ void bind_case(nb::module_& module) {
         .def_ro("unfetched", &LoadNumbers::unfetched)
         .def_ro("crossed", &LoadNumbers::crossed)
         .def_ro("card", &LoadNumbers::card)
-        .def_ro("send", &LoadNumbers::send)
-        .def_ro("receive", &LoadNumbers::receive)
-        .def_ro("link", &LoadNumbers::link)
-        .def_ro("count", &LoadNumbers::count);
+        .def_ro("link", &LoadNumbers::link);
     nb::class_<Case>(module, "Case")
-        .def(nb::init<Instances, Pairs, Operators, Objects, Network, Rules, std::vector<PlaceLimit>, double>(),
-             nb::kw_only(), "instances"_a, "pairs"_a, "operators"_a, "objects"_a, "network"_a, "rules"_a,
-             "place_limits"_a, "tolerance"_a)
-        .def_ro("instances", &Case::instances)
-        .def_ro("pairs", &Case::pairs)
-        .def_ro("operators", &Case::operators)
-        .def_ro("objects", &Case::objects)
-        .def_ro("network", &Case::network)
-        .def_ro("rules", &Case::rules)
-        .def_ro("place_limits", &Case::place_limits)
+        .def("__init__", [](Case* self, nb::handle arrays) { new (self) Case(read_case(arrays)); }, "arrays"_a)
+        .def_prop_ro("first_loads",
+                     [](const Case& self) {
+                         std::vector<Index> first;
+                         for (const auto& limit : self.place_limits) first.push_back(limit.first_load);
+                         return first;
+                     })
         .def_ro("loads", &Case::loads)
-        .def_prop_ro("limit", member(&Case::limit), owned);
+        .def_prop_ro("limit", [](nb::handle_t<Case> self) { return view(nb::cast<Case&>(self).limit, self); }, owned);
 }
 
 std::vector<std::tuple<Index, Index, Index>> downloads(const State& state) {
@@ -267,7 +183,7 @@ void bind_heuristics(nb::module_& module) {
             "__init__",
             [](Heuristic* self, State& state, Vector<Index> order, Direction direction, ProcessorChoice processors,
                bool reuse, bool retry, bool relatives_of_chosen) {
-                new (self) Heuristic(state, berth::copied(order),
+                new (self) Heuristic(state, copied(order),
                                      {direction, processors, reuse, retry, relatives_of_chosen});
             },
             nb::keep_alive<1, 2>(), "state"_a, "order"_a, "direction"_a, "processors"_a, nb::kw_only(), "reuse"_a,
@@ -289,14 +205,14 @@ void bind_search(nb::module_& module) {
             "aim",
             [](Search& self, Vector<double> limit, Vector<double> node_price, double crossed_price, double busy_price,
                Vector<Index> nodes, Vector<Index> home, double stay, Vector<bool> fixed) {
-                self.aim({.limit = berth::copied(limit),
-                          .node_price = berth::copied(node_price),
+                self.aim({.limit = copied(limit),
+                          .node_price = copied(node_price),
                           .crossed_price = crossed_price,
                           .busy_price = busy_price,
-                          .nodes = berth::copied(nodes),
-                          .home = berth::copied(home),
+                          .nodes = copied(nodes),
+                          .home = copied(home),
                           .stay = stay,
-                          .fixed = flags(fixed.data(), fixed.size())});
+                          .fixed = std::vector<std::uint8_t>(fixed.data(), fixed.data() + fixed.size())});
             },
             nb::kw_only(), "limit"_a, "node_price"_a, "crossed_price"_a, "busy_price"_a, "nodes"_a, "home"_a, "stay"_a,
             "fixed"_a)

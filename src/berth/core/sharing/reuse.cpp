@@ -33,7 +33,7 @@ void State::reuse(Index taker, Index giver) {
         waiting.push_back(provider[taker]);
     } else {
         withdraw(taker);
-        const auto inputs = problem.operators.inputs[taker];
+        const auto& inputs = problem.operators.inputs[taker];
         waiting.assign(inputs.begin(), inputs.end());
     }
     status.at(taker) = Status::reused;
@@ -68,7 +68,7 @@ void State::use_less(Index op, std::vector<Index>& waiting) {
     if (--uses.at(op) > 0 || is_result) return;
     if (status[op] == Status::wanted) {
         withdraw(op);
-        const auto inputs = operators.inputs[op];
+        const auto& inputs = operators.inputs[op];
         waiting.insert(waiting.end(), inputs.begin(), inputs.end());
     } else {
         waiting.push_back(provider[op]);

@@ -14,7 +14,7 @@ std::vector<Index> numbered(Index count) {
 
 std::vector<Index> list_sizes(const Lists& lists) {
     std::vector<Index> sizes;
-    for (const Index list : Range(0, lists.size())) sizes.push_back(static_cast<Index>(lists[list].size()));
+    for (const auto& list : lists) sizes.push_back(static_cast<Index>(list.size()));
     return sizes;
 }
 

@@ -16,7 +16,7 @@ from berth.evaluation import Setting
 from berth.generators.forest import Forest, ForestParameters
 from berth.model import Problem
 from berth.model.randomness import generator_for
-from berth.policies.sharing.case import case_of
+from berth.policies.sharing.case import Case
 from berth.policies.sharing.heuristics import HEURISTICS as POLICIES
 from berth.policies.sharing.heuristics import (
     STRATEGIES,
@@ -51,9 +51,9 @@ def forest(seed: int, parameters: ForestParameters) -> Problem:
 
 def costs(problem: Problem, seed: int) -> NDArray[np.float64]:
     """Speed enrolled, by reuse, strategy and heuristic; infinite where a heuristic is stuck."""
-    case = case_of(Setting(problem))
-    empty = core.State(case).snapshot()
-    state, budget = core.State(case), Budget()
+    case = Case(Setting(problem))
+    empty = core.State(case.core).snapshot()
+    state, budget = core.State(case.core), Budget()
     cost = np.full((2, len(STRATEGIES), len(HEURISTICS)), np.inf)
     for column, heuristic in enumerate(HEURISTICS.values()):
         order = heuristic.order(problem, seed)
@@ -63,7 +63,7 @@ def costs(problem: Problem, seed: int) -> NDArray[np.float64]:
                 state.resume(empty)
                 run = heuristic.start(state, order, HeuristicParameters(processors, reuse))
                 if ran_through(run, budget) and run.stuck_at < 0:
-                    cost[reusing, strategy, column] = case.network.speed[state.hosted > 0].sum()
+                    cost[reusing, strategy, column] = case.speed[state.hosted > 0].sum()
     return cost
 
 

@@ -9,8 +9,8 @@
 
 The engine holds a partial or whole plan with all its loads, and changes only what an operation touches:
 
-    case = case_of(setting)             # the problem as arrays; never changes
-    state = State(case)                 # nothing is placed, everything is wanted
+    case = Case(setting)                # the problem as arrays; never changes
+    state = State(case.core)            # nothing is placed, everything is wanted
     state.move(instance, node)          # compute an instance on a node, wherever it was; -1: nowhere
     state.reuse(taker, provider)        # take a result, if state.can_reuse(taker, provider)
     state.compute(operator)             # end a reuse: it and what feeds it want nodes again

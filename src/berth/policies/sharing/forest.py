@@ -12,7 +12,7 @@ from berth.evaluation.goal import Goal, goal_mistakes
 from berth.model import BadInput, Plan
 from berth.model.randomness import generator_for
 from berth.policies.policy import About, Answer, Task
-from berth.policies.sharing.case import case_of
+from berth.policies.sharing.case import Case
 from berth.policies.sharing.goals import GOALS, Prices
 from berth.policies.sharing.plan import plan_parts, shortage
 from berth.policies.sharing.previous import STAND_INS, PreviousPlan, stand_ins
@@ -67,8 +67,8 @@ class Forest:
         """Start from the heuristics' plans and improve the best."""
         parameters: ForestParameters = task.parameters
         goal = chosen_goal(task, parameters.goal)
-        case = case_of(task.setting)
-        before = PreviousPlan(task.problem, case, core.State(case), task.setting.previous or Plan())
+        case = Case(task.setting)
+        before = PreviousPlan(case, core.State(case.core), task.setting.previous or Plan())
         before.restore()
         search = Search(
             case,
@@ -149,12 +149,12 @@ def answered(task: Task, search: Search, goal: Goal, trace: dict[str, Any]) -> A
     """The best plan; where there is none, the one that exceeds least, and by what."""
     parts = plan_parts(task.problem, search.state)
     trace |= {"steps": search.taken, "reused": len(parts.reuse), "skipped": len(parts.skipped)}
-    if found := stand_ins(task.problem, search.case, search.state):
+    if found := stand_ins(search.case, search.state):
         trace[STAND_INS] = found
     reason = task.budget.reason if task.budget.over else None
     if search.best is None:
         blocked = search.state.exceeded()
-        want = f", for want of {shortage(task.setting, search.case, blocked)}" if blocked >= 0 else ""
+        want = f", for want of {shortage(search.case, blocked)}" if blocked >= 0 else ""
         if search.state.unplaced and reason is not None:
             want = f": {reason}"
         reason = f"no plan that keeps all constraints was found{want}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import sharing as core
+from berth.policies.sharing.case import Case
 
 FloatArray = NDArray[np.float64]
 NODE = 0.4
@@ -26,32 +27,31 @@ class Prices:
     """A goal in the engine's terms."""
 
     name: str
-    case: core.Case
+    case: Case
     node: FloatArray
     """Of every node that hosts anything, in the goal's own unit."""
 
     @staticmethod
-    def of(name: str, case: core.Case) -> Prices:
+    def of(name: str, case: Case) -> Prices:
         """The prices of one of `GOALS`."""
-        nodes = len(case.network)
-        prices = {"enrolled_speed": case.network.speed, "nodes_used": np.ones(nodes)}
-        return Prices(name, case, prices.get(name, np.zeros(nodes)))
+        prices = {"enrolled_speed": case.speed, "nodes_used": np.ones(case.nodes)}
+        return Prices(name, case, prices.get(name, np.zeros(case.nodes)))
 
     def value(self, state: core.State) -> float:
         """What a plan costs."""
         if self.name == "bandwidth_sum":
-            return float(state.loads[self.case.loads.crossed])
+            return float(state.loads[self.case.core.loads.crossed])
         if self.name == "bandwidth_max":
             return self._highest_share(state)
         if self.name == "processing_power":
-            first = self.case.place_limits[0].first_load
-            return float((state.loads[first : first + len(self.node)] / self.case.network.speed).sum())
+            first = self.case.core.first_loads[0]
+            return float((state.loads[first : first + len(self.node)] / self.case.speed).sum())
         return float(self.node[state.hosted > 0].sum())
 
     def _highest_share(self, state: core.State) -> float:
         """Of a link's bandwidth."""
-        links = slice(self.case.loads.link, self.case.loads.count)
-        load, limit = state.loads[links], self.case.limit[links]
+        links = slice(self.case.core.loads.link, None)
+        load, limit = state.loads[links], self.case.core.limit[links]
         used = load > 0.0
         if not used.any():
             return 0.0
@@ -67,10 +67,10 @@ class Prices:
     @cached_property
     def traffic(self) -> float:
         """Of a byte per second that crosses, on the scale of an energy."""
-        pairs = self.case.pairs
-        throughput = self.case.operators.throughput[self.case.instances.operator_of[pairs.receiver]]
-        rate = pairs.fixed_rate + pairs.rate_per_result * np.maximum(throughput, 0.0)
-        rate = np.concatenate([rate[rate > 0.0], self.case.objects.read_rate])
+        case = self.case
+        throughput = case.throughput[case.operator_of[case.receiver]]
+        rate = case.fixed_rate + case.rate_per_result * np.maximum(throughput, 0.0)
+        rate = np.concatenate([rate[rate > 0.0], case.read_rate])
         mean = float(rate.mean()) if len(rate) else 0.0
         return MOVE / mean if mean > 0.0 else 0.0
 
@@ -86,7 +86,7 @@ class Prices:
         if self.name != "processing_power":
             return 0.0
         share = Needs(self.case).busy_of_instance
-        mean = float(share.mean()) / float(self.case.network.speed.mean()) if len(share) else 0.0
+        mean = float(share.mean()) / float(self.case.speed.mean()) if len(share) else 0.0
         return MOVE / mean if mean > 0.0 else 0.0
 
     def bound(self) -> float:
@@ -104,30 +104,28 @@ class Prices:
 class Needs:
     """What must be computed at least once: one of every kind of equal operators, at the highest rate."""
 
-    def __init__(self, case: core.Case) -> None:
+    def __init__(self, case: Case) -> None:
         self._case = case
-        operators = case.operators
-        count = len(operators)
-        kind = np.where(operators.shareable, operators.kind, count + np.arange(count))
+        kind = np.where(case.shareable, case.kind, case.operators + np.arange(case.operators))
         self._group = np.unique(kind, return_inverse=True)[1].reshape(-1)
         """Of every operator: operators of one group may stand for each other."""
         self._groups = int(self._group.max(initial=-1)) + 1
-        throughput = np.maximum(operators.throughput, 0.0)
-        self.busy_of_instance = throughput[case.instances.operator_of] * case.place_limits[0].needed
+        throughput = np.maximum(case.throughput, 0.0)
+        self.busy_of_instance = throughput[case.operator_of] * case.work
         self.work = np.zeros(self._groups)
         """Of every group, seconds of the reference processor a second."""
         np.maximum.at(self.work, self._group, self._by_operator(self.busy_of_instance))
-        self.allowed = np.zeros((self._groups, len(case.network)), dtype=bool)
+        self.allowed = np.zeros((self._groups, case.nodes), dtype=bool)
         """By group and node."""
-        np.logical_or.at(self.allowed, self._group, case.rules.allowed[case.rules.row])
-        self.object_rate = np.zeros(len(case.objects.held))
-        np.maximum.at(self.object_rate, case.objects.read_object, case.objects.read_rate)
+        np.logical_or.at(self.allowed, self._group, case.allowed)
+        self.object_rate = np.zeros(len(case.held))
+        np.maximum.at(self.object_rate, case.read_object, case.read_rate)
         self.hosting = self.allowed.any(axis=0)
-        self._held = case.objects.held.astype(bool) & self.hosting
+        self._held = case.held & self.hosting
 
     def _by_operator(self, values: FloatArray) -> FloatArray:
         """The sum over the instances of every operator."""
-        return np.bincount(self._case.instances.operator_of, values, len(self._group)).astype(np.float64)
+        return np.bincount(self._case.operator_of, values, len(self._group)).astype(np.float64)
 
     def _least(self, needed: FloatArray) -> float:
         """What all groups need of something where of each the most frugal operator is computed."""
@@ -150,19 +148,19 @@ class Needs:
         processors, *others = case.place_limits
         cover(np.maximum(processors.room, 0.0), float(self.work.sum()))
         for limit in others:
-            cover(np.maximum(limit.room[limit.place_of_node], 0.0), self._least(limit.needed))
+            cover(np.maximum(limit.room[limit.place_of], 0.0), self._least(limit.needed))
         for places in np.unique(self.allowed, axis=0):
             cover(places.astype(np.float64), 1.0)
-        cover(np.minimum(case.network.card, 1e15), 0.0, self.object_rate)
+        cover(np.minimum(case.card, 1e15), 0.0, self.object_rate)
         for number in np.flatnonzero(self.object_rate > 0.0).tolist():
             rows.append(np.concatenate([self._held[number], np.arange(objects) == number]).astype(np.float64))
             least.append(1.0)
         prices = np.concatenate([price, np.zeros(objects)])
-        return _covered(prices, np.array(rows), np.array(least), len(case.network))
+        return _covered(prices, np.array(rows), np.array(least), case.nodes)
 
     def least_busy(self) -> float:
         """Busy processors where all work is done once, on the fastest node that may do it."""
-        fastest = np.where(self.allowed, self._case.network.speed, 0.0).max(axis=1, initial=0.0)
+        fastest = np.where(self.allowed, self._case.speed, 0.0).max(axis=1, initial=0.0)
         done = fastest > 0.0
         return float((self.work[done] / fastest[done]).sum())
 

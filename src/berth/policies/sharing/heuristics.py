@@ -15,7 +15,7 @@ from berth.evaluation.goal import Goal
 from berth.model import Problem
 from berth.model.randomness import generator_for
 from berth.policies.policy import About, Answer, Task
-from berth.policies.sharing.case import case_of
+from berth.policies.sharing.case import Case
 from berth.policies.sharing.plan import plan_parts, shortage
 
 IntArray = NDArray[np.intp]
@@ -94,8 +94,8 @@ class Heuristic(ABC):
 
     def solve(self, task: Task) -> Answer:
         """One pass over all operators, without going back."""
-        problem, case = task.problem, case_of(task.setting)
-        state = core.State(case)
+        problem, case = task.problem, Case(task.setting)
+        state = core.State(case.core)
         run = self.start(state, self.order(problem, task.seed), task.parameters)
         finished = ran_through(run, task.budget)
         trace: dict[str, Any] = {"attempts": run.attempts}
@@ -105,7 +105,7 @@ class Heuristic(ABC):
             name = problem.instances.operators[run.stuck_at].name
             reason = f"stuck at {name}: no processor is left for it"
             if run.blocked_by >= 0:
-                reason = f"stuck at {name}, for want of {shortage(task.setting, case, run.blocked_by)}"
+                reason = f"stuck at {name}, for want of {shortage(case, run.blocked_by)}"
             return Answer("unknown", goal=GOAL, reason=reason, trace=trace)
         parts = plan_parts(problem, state)
         trace |= {"reused": len(parts.reuse), "skipped": len(parts.skipped)}

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import sharing as core
-from berth.evaluation import Setting
 from berth.evaluation.limits import Processor, amount
 from berth.model import Download, Problem
-from berth.policies.sharing.case import counted_limits
+from berth.policies.sharing.case import Case
 
 
 class Parts(NamedTuple):
@@ -43,9 +42,9 @@ def plan_parts(problem: Problem, state: core.State) -> Parts:
     )
 
 
-def shortage(setting: Setting, case: core.Case, load: int) -> str:
+def shortage(case: Case, load: int) -> str:
     """What a load above its limit is a want of, for people."""
-    loads, network = case.loads, setting.problem.network
+    loads, limits, network = case.core.loads, case.core.limit, case.problem.network
     rules = "a node that the rules of its application allow"
     mistakes = {
         loads.misplaced: "a node that may host it",
@@ -56,19 +55,18 @@ def shortage(setting: Setting, case: core.Case, load: int) -> str:
     if load in mistakes:
         return mistakes[load]
     if load >= loads.link:
-        sender, receiver = (network.nodes[end].name for end in case.network.link_ends(load - loads.link))
+        sender, receiver = (network.nodes[end].name for end in np.argwhere(case.link == load - loads.link)[0])
         arrow = "<->" if network.duplex == "half" else "->"
-        return f"bandwidth on link {sender} {arrow} {receiver} ({amount(case.limit[load])} there)"
+        return f"bandwidth on link {sender} {arrow} {receiver} ({amount(limits[load])} there)"
     if load >= loads.card:
         part, place = divmod(load - loads.card, len(network.nodes))
-        what, there = ("network card,", "port, sending,", "port, receiving,")[part], case.limit[load]
+        what, there = ("network card,", "port, sending,", "port, receiving,")[part], limits[load]
     else:
-        first_loads = [limit.first_load for limit in case.place_limits]
-        number = bisect_right(first_loads, load) - 1
-        limit, place = counted_limits(setting)[number], load - first_loads[number]
+        number = bisect_right(case.core.first_loads, load) - 1
+        limit, place = case.place_limits[number], load - case.core.first_loads[number]
         if not limit.of_nodes:
             return rules
         what, there = limit.label, limit.room[place]
         if isinstance(limit, Processor):
-            what, there = "processor,", setting.processors[place]
+            what, there = "processor,", case.setting.processors[place]
     return f"{what} on {network.nodes[place].name} ({amount(there)} there)"

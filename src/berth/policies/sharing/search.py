@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from berth.budget import Budget
 from berth.core import sharing as core
 from berth.model import Problem
+from berth.policies.sharing.case import Case
 from berth.policies.sharing.goals import Needs, Prices
 from berth.policies.sharing.heuristics import HEURISTICS, STRATEGIES, ran_through
 
@@ -47,7 +48,7 @@ Exchange = tuple[tuple[int, ...], tuple[int, ...]]
 class Search:
     """A plan that is changed, and the best that it has been."""
 
-    case: core.Case
+    case: Case
     state: core.State
     prices: Prices
     chance: np.random.Generator
@@ -66,7 +67,7 @@ class Search:
     _saved: core.Snapshot | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.limit = self.case.limit.copy()
+        self.limit = self.case.core.limit.copy()
         self.lowest = self.prices.bound()
         """What no plan can cost less than."""
         needs = Needs(self.case)
@@ -239,7 +240,7 @@ def anneal(search: Search, steps: int, stay: float) -> None:
 
 def lower_shares(search: Search, steps: int, stay: float) -> None:
     """Lower the limits of links to below the highest share so far, as long as there are plans within them."""
-    limit, links = search.case.limit, slice(search.case.loads.link, search.case.loads.count)
+    limit, links = search.case.core.limit, slice(search.case.core.loads.link, None)
     part, factor, end = max(1, steps // (2 * ROUNDS)), _LOWER, search.taken + steps
     while search.taken < end and not search.budget.over and search.best is not None:
         share = search.best[1]

@@ -7,9 +7,17 @@ improves plans. This package builds what both work on; `HeldPlan` is a plan that
 from berth.engine.case import (
     blocks_along_streams,
     case_of,
+    case_of_sums,
     previous_nodes_of_blocks,
     sizes_of_blocks,
 )
 from berth.engine.held import HeldPlan
 
-__all__ = ["HeldPlan", "blocks_along_streams", "case_of", "previous_nodes_of_blocks", "sizes_of_blocks"]
+__all__ = [
+    "HeldPlan",
+    "blocks_along_streams",
+    "case_of",
+    "case_of_sums",
+    "previous_nodes_of_blocks",
+    "sizes_of_blocks",
+]

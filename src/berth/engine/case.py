@@ -245,6 +245,87 @@ def _paths(placement: Placement) -> engine.Paths:
     )
 
 
+def case_of_sums(
+    *,
+    candidates: list[IndexArray],
+    traffic: FloatArray,
+    limits: engine.Limits,
+    distance: FloatArray,
+    cost_of_use: FloatArray,
+) -> engine.Case:
+    """A case of which only sums count, and that comes from no problem.
+
+    Args:
+        candidates: where each block may go.
+        traffic: [blocks, blocks], from row to column.
+        limits: what nodes and places bear.
+        distance: [nodes, nodes]: what traffic costs between them; infinite: there is no way.
+        cost_of_use: of every node that holds anything.
+    """
+    blocks, nodes = len(candidates), len(cost_of_use)
+    sender, receiver = np.nonzero(traffic)
+    owner = np.concatenate([sender, receiver])
+    order = np.argsort(owner, kind="stable")
+    each, no_rows = np.arange(blocks + 1), np.zeros(blocks + 1, np.int64)
+    no_numbers, no_amounts, no_matrix = no_rows[:0], np.zeros(0), np.zeros((0, 0))
+    way = np.isfinite(distance)
+    return engine.Case(
+        blocks=engine.Blocks(
+            member_first=each,
+            members=each[:-1],
+            application=np.zeros(blocks, np.int64),
+            candidate_group=each[:-1],
+            candidate_first=_starts(np.array([len(here) for here in candidates], dtype=np.int64)),
+            candidates=np.concatenate(candidates),
+        ),
+        streams=engine.Streams(
+            first=np.searchsorted(owner[order], each),
+            other=np.concatenate([receiver, sender])[order],
+            sends=np.repeat([True, False], len(sender))[order],
+            rate=np.tile(traffic[sender, receiver], 2)[order],
+            pairs=np.ones(len(owner)),
+        ),
+        own_costs=engine.OwnCosts(
+            by_work=np.zeros(blocks), usual=np.zeros(blocks), first=no_rows, node=no_numbers, cost=no_amounts
+        ),
+        limits=limits,
+        links=engine.Links.of_matrices(
+            nodes=nodes,
+            half_duplex=False,
+            flow=np.where(way, distance, 0.0),
+            delay_ms=no_matrix,
+            log_availability=no_matrix,
+            linked=no_matrix.astype(bool) if way.all() else way,
+            next_hop=no_matrix.astype(np.int64),
+            physical_bandwidth=no_matrix,
+            logical_bandwidth=no_matrix,
+        ),
+        machines=engine.Machines(
+            cost_of_use=cost_of_use,
+            log_availability=np.zeros(nodes),
+            slowness=np.ones(nodes),
+            card_bytes_per_s=np.full(nodes, np.inf),
+            run_queue=np.zeros(nodes),
+            near=np.zeros((nodes, 0), np.int64),
+            cards_count=False,
+        ),
+        paths=engine.Paths(
+            block_of=each[:-1],
+            work_ms=np.zeros(blocks),
+            input_first=no_rows,
+            inputs=no_numbers,
+            input_bytes=no_amounts,
+            output_first=no_rows,
+            outputs=no_numbers,
+            output_bytes=no_amounts,
+            application_first=np.array([0, blocks]),
+            latest_ms=np.array([np.inf]),
+            least_log_availability=np.array([-np.inf]),
+        ),
+        weights=engine.Weights(),
+    )
+
+
 def blocks_along_streams(placement: Placement) -> IndexArray:
     """Blocks in the order in which data reaches their first instances."""
     along = placement.block_of[_along_streams(placement)[0]]

@@ -4,7 +4,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <tuple>
 
 #include "arrays.hpp"
@@ -231,7 +233,51 @@ class OpenPlan : public Plan {
         return {to_numpy(std::move(values)), to_numpy(std::move(broken))};
     }
 
+    // What it adds to the value to move each block to each of its candidates: a row for each block. Infinite where
+    // a block can't go without breaking more. Only for values that are plain sums.
+    NumpyVector<double> added_by_moves() {
+        const auto nodes = static_cast<std::size_t>(problem().nodes());
+        std::vector<double> added(problem().blocks.size() * nodes, INFINITE);
+        for (Index block = 0; block < problem().blocks.size(); ++block) {
+            for (const Index node : problem().blocks.candidates(block)) {
+                if (node != node_of(block)) {
+                    added[block * nodes + node] = added_by({{block, node}});
+                }
+            }
+        }
+        return to_numpy(std::move(added));
+    }
+    // The same for two blocks that change places: a row for each of them.
+    NumpyVector<double> added_by_swaps() {
+        const Index blocks = problem().blocks.size();
+        std::vector<double> added(static_cast<std::size_t>(blocks) * blocks, INFINITE);
+        for (Index one = 0; one < blocks; ++one) {
+            for (Index other = one + 1; other < blocks; ++other) {
+                if (may_go(one, node_of(other)) && may_go(other, node_of(one)) && node_of(one) != node_of(other)) {
+                    const double both = added_by({{one, node_of(other)}, {other, node_of(one)}});
+                    added[static_cast<std::size_t>(one) * blocks + other] = both;
+                    added[static_cast<std::size_t>(other) * blocks + one] = both;
+                }
+            }
+        }
+        return to_numpy(std::move(added));
+    }
+
   private:
+    bool may_go(Index block, Index node) const {
+        const auto candidates = problem().blocks.candidates(block);
+        return std::binary_search(candidates.begin(), candidates.end(), node);
+    }
+    double added_by(std::initializer_list<Move> moves) {
+        const double value_before = value(), broken_before = totals().broken;
+        for (const auto& [block, node] : moves) {
+            make(block, node, change_of(block, node));
+        }
+        const bool breaks = totals().broken > broken_before + WHOLE;
+        const double added = value() - value_before;
+        take_back();
+        return breaks ? INFINITE : added;
+    }
     void check(Index block, Index node) const {
         if (block < 0 || block >= problem().blocks.size() || node < 0 || node >= problem().nodes()) {
             throw std::out_of_range("no such block or node");
@@ -284,8 +330,8 @@ void bind_case(nb::module_& module) {
                          double log_availability, double availability) {
                  return Weights{response_time, loaded_response_time, busiest_link, log_availability, availability};
              }),
-             nb::kw_only(), "response_time"_a, "loaded_response_time"_a, "busiest_link"_a, "log_availability"_a,
-             "availability"_a);
+             nb::kw_only(), "response_time"_a = 0.0, "loaded_response_time"_a = 0.0, "busiest_link"_a = 0.0,
+             "log_availability"_a = 0.0, "availability"_a = 0.0);
     nb::class_<Case>(module, "Case")
         .def(nb::init<Blocks, Streams, OwnCosts, Limits, Links, Machines, Paths, Weights>(), nb::kw_only(), "blocks"_a,
              "streams"_a, "own_costs"_a, "limits"_a, "links"_a, "machines"_a, "paths"_a, "weights"_a)
@@ -320,6 +366,8 @@ void bind_plan(nb::module_& module) {
         .def("move_all", &OpenPlan::move_all, "moves"_a)
         .def("undo", &OpenPlan::undo)
         .def("outcome_of", &OpenPlan::outcome_of, "moves"_a)
+        .def("added_by_moves", &OpenPlan::added_by_moves)
+        .def("added_by_swaps", &OpenPlan::added_by_swaps)
         .def("outcomes_on", &OpenPlan::outcomes_on, "blocks"_a, "nodes"_a)
         .def_prop_ro("nodes", [](const OpenPlan& self) { return numpy_nodes(self.nodes()); }, OWNED)
         .def_prop_ro("value", &OpenPlan::value)

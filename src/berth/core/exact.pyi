@@ -13,25 +13,6 @@ IndexArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Over = Callable[[], bool]
 
-class WalkSearch:
-    """The cheapest walk over nodes whose sizes sum up to what is needed, by depth-first search."""
-
-    def __init__(
-        self, step: FloatArray, sizes: IndexArray, needed: int, constant: float, share: float
-    ) -> None: ...
-    def go_on(self, most_work: int) -> None: ...
-    @property
-    def done(self) -> bool: ...
-    @property
-    def best(self) -> float: ...
-    @property
-    def bound(self) -> float: ...
-    @property
-    def work(self) -> int: ...
-    @property
-    def walk(self) -> IndexArray | None:
-        """The nodes of the best walk, every new one once."""
-
 class RunSearch:
     """The cheapest sequence of runs of consecutive operators, by depth-first search."""
 

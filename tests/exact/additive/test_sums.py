@@ -80,7 +80,7 @@ def test_fans(operators: int, nodes: int) -> None:
 def test_rows_of_equal_streams_are_pipelines() -> None:
     found = solved(paper_instance("sequential", 20, 20))
     assert found.status == "optimal"
-    assert found.trace["method"] == "sums by walk"
+    assert found.trace["method"] == "sums by pipeline"
 
 
 def tree(seed: int, operators: int, nodes: int) -> dict[str, Any]:

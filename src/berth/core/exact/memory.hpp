@@ -1,4 +1,4 @@
-// What a place remembers of places near it: one bit for each of them.
+// What a place remembers of itself, the first bit, and of places near it: one bit for each of them.
 #pragma once
 
 #include <numeric>
@@ -17,19 +17,16 @@ inline std::vector<Index> ascending(const double* values, Index count) {
 
 class Memory {
   public:
-    // Whether the place itself is the first that it remembers, or the place that is left is remembered in the next one.
-    enum class Of { itself, left };
-
     Memory() = default;
-    Memory(const Grid<double>& step, Index bits, Of kind) : near_(step.rows(), bits), places_(step.rows()), bits_(bits) {
+    Memory(const Grid<double>& step, Index bits) : near_(step.rows(), bits), places_(step.rows()), bits_(bits) {
         std::vector<double> way(static_cast<std::size_t>(places_));
         for (Index place = 0; place < places_; ++place) {
             for (Index other = 0; other < places_; ++other) way[other] = step[place][other] + step[other][place];
-            way[place] = kind == Of::itself ? -1.0 : INFINITE;
+            way[place] = -1.0;
             const auto order = ascending(way.data(), places_);
             std::copy(order.begin(), order.begin() + bits, near_[place]);
         }
-        pass_on(kind);
+        pass_on();
     }
 
     Index bits() const { return bits_; }
@@ -41,7 +38,7 @@ class Memory {
     }
 
   private:
-    void pass_on(Of kind) {
+    void pass_on() {
         Grid<std::uint16_t> flag(places_, places_);  // [place][other]: the other one's bit in the place's memory
         for (Index place = 0; place < places_; ++place)
             for (Index bit = 0; bit < bits_; ++bit) flag[place][near_[place][bit]] = static_cast<std::uint16_t>(1 << bit);
@@ -49,7 +46,7 @@ class Memory {
         for (Index here = 0; here < places_; ++here)
             for (Index there = 0; there < places_; ++there) {
                 std::uint16_t* after = passed_.data() + ((here * places_ + there) << bits_);
-                after[0] = kind == Of::left ? flag[there][here] : 0;
+                after[0] = 0;
                 for (Index bit = 0; bit < bits_; ++bit)
                     for (Index before = 0; before < (Index{1} << bit); ++before)
                         after[before | (Index{1} << bit)] = after[before] | flag[there][near_[here][bit]];

@@ -2,7 +2,6 @@
 
 NB_MODULE(exact, module) {
     module.doc() = "Searches and bounds of the exact methods.";
-    berth::exact::bind_walk(module);
     berth::exact::bind_runs(module);
     berth::exact::bind_packing(module);
     berth::exact::bind_tables(module);

@@ -68,7 +68,7 @@ void RunSearch::prepare(Index memory_bits, Index price_changes, Index beam_width
     drop_useless_places();
     Index bits = std::min(memory_bits, places());
     while (bits > 1 && (operators() * places() * places()) << bits > MOST_REMEMBERED) --bits;
-    memory_ = Memory(step_, bits, Memory::Of::itself);
+    memory_ = Memory(step_, bits);
     nearest_first_.clear();
     for (Index here = 0; here < places(); ++here) nearest_first_.push_back(ascending(step_[here], places()));
     start_.assign(static_cast<std::size_t>((operators() + 1) * places()) << bits, 0.0);
@@ -407,9 +407,16 @@ void RunSearch::descend(const Level& level, const Child& child, double spent) {
 }
 
 double RunSearch::bound() const {
-    const double least = best_ - slack_;
+    double least = best_ - slack_;
     if (done_) return least;
-    return std::max(std::min(least, least_open(levels_, depth_)), least_);
+    for (Index k = 0; k <= depth_; ++k) {
+        const Level& level = levels_[k];
+        if (!level.expanded)  // reached, not yet looked at
+            least = std::min(least, k == 0 ? -INFINITE : levels_[k - 1].children[levels_[k - 1].turn - 1].bound);
+        else if (level.turn < level.children.size())
+            least = std::min(least, level.children[level.turn].bound);
+    }
+    return std::max(least, least_);
 }
 
 void bind_runs(nb::module_& module) {

@@ -106,9 +106,9 @@ class _Reporter:
 
 def _as_row(task: ExactTask, tables: Tables, row: Row, report: _Reporter) -> Found:
     """Blocks in a row, by the methods for pipelines."""
-    outcome, name = best_chain(row.chain, task.budget.part(SHARE), task.gap, report)
+    outcome = best_chain(row.chain, task.budget.part(SHARE), task.gap, report)
     bound = outcome.bound - (tables.noise if np.isfinite(outcome.bound) else 0.0)
-    trace = {"method": f"sums by {name}", "steps": outcome.work}
+    trace = {"method": "sums by pipeline", "steps": outcome.work}
     if outcome.places is None:
         return Found("infeasible" if np.isinf(bound) else "unknown", None, bound, trace=trace)
     plan = np.zeros(len(row.blocks), dtype=np.intp)

@@ -24,8 +24,8 @@ BoolArray = NDArray[np.bool_]
 Ends = tuple[float, int, int, float]
 """A bound, the places of source and sink, and the time that both take."""
 
-WORK = (60, 600, 6_000)
-"""Choices in one search for a packing, in rounds; what is left then goes to the general solver."""
+WORK = 60
+"""Choices in one search for a packing; what all searches leave open goes to the general solver."""
 AT_ONCE = 20
 """So many of them before a look at the clock."""
 SOLVER_WORK = 20.0
@@ -163,7 +163,7 @@ class Packing:
                 return Outcome(None, np.inf, 0.0, 0)
             waiting.append((self._least(a, b, time), a, b, time))
         # A pair of ends that is hard waits: others may have better plans, which make it needless.
-        for work in (*WORK, None):
+        for work in (WORK, None):
             waiting = self._round(sorted(waiting), work, budget, report)
         unsolved = min((bound for bound, *_ in waiting), default=np.inf)
         if np.isinf(self._best):

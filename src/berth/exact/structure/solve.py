@@ -97,7 +97,7 @@ def _solved(task: ExactTask, part: Part, room: Room) -> PartFound:
         outcome, nodes, method = best_fan(fan, budget, gap, report), fan.nodes, "fan"
     else:
         chain = chain_of(placement, part.blocks, room)
-        (outcome, method), nodes = best_chain(chain, budget, gap, report), chain.nodes
+        outcome, nodes, method = best_chain(chain, budget, gap, report), chain.nodes, "pipeline"
     costs, bound = outcome.costs, outcome.bound
     proved = bool(np.isinf(bound) or costs - bound <= max(gap, LOOSE) * abs(costs))
     places = None if outcome.places is None else nodes[outcome.places]
@@ -117,7 +117,6 @@ def _trace(found: list[PartFound]) -> dict[str, object]:
 
 
 _BOUND_BY = {
-    "walk": "walks that remember near nodes, search to the end",
     "pipeline": "prices for capacity and a memory of full nodes, search to the end",
     "fan": "every two nodes of the ends, the middle filled",
 }

@@ -18,7 +18,7 @@ Report = Callable[[float, float], None]
 
 FINE = 1e-10
 """Costs that differ by less than this share are the same."""
-STAGES = ((1, 200, 8, 5_000), (4, 60, 64, 50_000), (8, 25, 256, 1 << 62))
+STAGES = ((2, 100, 8, 1_000), (4, 100, 64, 50_000), (8, 25, 256, 1 << 62))
 """Ever better bounds: places remembered, price changes, partial plans side by side, steps of the search."""
 RUN_STEPS = 5_000
 """Steps of the search over runs between looks at the clock."""

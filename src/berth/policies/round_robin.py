@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation.limits import Room
+from berth.model.arrays import IndexArray
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task
-
-IndexArray = NDArray[np.intp]
 
 
 class RoundRobin:

@@ -12,20 +12,17 @@ from dataclasses import dataclass, field, replace
 from math import ceil, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.evaluation.limits import TOLERANCE, Room
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
+from berth.model.arrays import FloatArray, IndexArray
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task
 from berth.policies.round_robin import RoundRobin
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

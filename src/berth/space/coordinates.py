@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import space as core
+from berth.model.arrays import FloatArray, IndexArray
 from berth.model.randomness import generator_for
 from berth.space.samples import Samples
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 MOST_PAIRS = 200_000
 """Of more measured pairs than these, a seeded sample of this size is judged."""

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from berth.core import space as core
+from berth.model.arrays import BoolArray, FloatArray
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 class SpaceIndex:

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.model import Network
+from berth.model.arrays import FloatArray, IndexArray
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
 from berth.space.samples import joined, network_samples, samples_from_pairs, without_coordinates
 from berth.space.vivaldi import VivaldiOptions, embed
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from berth.model import Network
+from berth.model.arrays import FloatArray, IndexArray
 from berth.model.randomness import generator_for
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 DISTANCES = 32
 """In a network too large for matrices: so many distances of each node that has coordinates already."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from berth.core import space as core
+from berth.model.arrays import FloatArray, IndexArray
 from berth.model.randomness import generator_for
-from berth.space.coordinates import Coordinates, FloatArray, IndexArray, error_figures
+from berth.space.coordinates import Coordinates, error_figures
 from berth.space.samples import Samples
 
 MOST_DIMENSIONS = 16

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 import berth
 from berth.budget import Budget
 from berth.files import plan_document, problem_from
+from berth.model.arrays import IndexArray
 from berth.model.randomness import generator_for
 from berth.policies.two_stage import exact_stages as exact
 from berth.policies.two_stage import mips
 from berth.policies.two_stage.packing import Packing
-from berth.policies.two_stage.stages import Assigned, IndexArray, Stuck
+from berth.policies.two_stage.stages import Assigned, Stuck
 from berth.policies.two_stage.two_stage_exact import TwoStageExactParameters
 from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference

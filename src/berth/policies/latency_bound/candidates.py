@@ -16,13 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 Strategy = Literal["el", "knn", "krand", "cknn"]
 MESSAGES_PER_CONTACT = 2

@@ -9,15 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.core import space as core
 from berth.evaluation.situation import data_unit_bytes
 from berth.model import Problem
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 
 
 @dataclass(frozen=True, eq=False)

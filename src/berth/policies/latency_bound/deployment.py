@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation import Setting
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.model.randomness import generator_for
 from berth.policies.latency_bound.candidates import CandidateSearch, Loads
 from berth.policies.latency_bound.delays import DelayModel
@@ -21,10 +21,6 @@ from berth.policies.latency_space.network_facts import facts_of
 from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.policy import Task
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

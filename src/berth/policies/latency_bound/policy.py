@@ -7,13 +7,13 @@ from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation import Setting, Situation
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan, Problem
+from berth.model.arrays import IndexArray
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_bound.candidates import MESSAGES_PER_CONTACT, Strategy
 from berth.policies.latency_bound.deployment import Start, deploy
@@ -21,8 +21,6 @@ from berth.policies.latency_bound.satisfaction import Bound, Satisfaction
 from berth.policies.latency_space import NoEndError, NoHostError, known_space
 from berth.policies.latency_space.adaptation import record
 from berth.policies.policy import About, Answer, Task
-
-IndexArray = NDArray[np.intp]
 
 GOAL = Goal({"network_usage": 1.0})
 MOST_NAMED = 3

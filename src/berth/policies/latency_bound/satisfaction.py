@@ -11,17 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation.limits import exceeds
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_bound.candidates import CandidateList, CandidateSearch, Loads, Question
 from berth.policies.latency_bound.delays import DelayModel, Path
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.units import UnitGraph
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 LEAST_GAIN = 1e-9
 """A move must make the path faster by more than this share: sums of floats are not exact."""

@@ -12,18 +12,14 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.model import Problem
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.units import UnitGraph
 from berth.policies.latency_space.virtual import Virtual
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 LARGEST = 1e60
 """In ms: beyond, squares of distances are soon no numbers any more."""

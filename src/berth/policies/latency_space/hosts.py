@@ -6,18 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.core import space as core
 from berth.evaluation import Setting
 from berth.evaluation.limits import SAFE_TOLERANCE, place_limits
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.network_facts import NetworkFacts
 from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,16 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.core import space as core
 from berth.model import Network
+from berth.model.arrays import FloatArray, IndexArray
 from berth.policies.latency_space.hosts import UnitLimits
 from berth.policies.latency_space.units import UnitGraph
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 MOST_PAIRS = 36_000_000
 """Pairs of nodes for two units that are compared at most: 6,000 nodes each."""

@@ -10,17 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.core import space as core
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.hosts import Hosts, NoHostError
 from berth.policies.latency_space.units import UnitGraph
 from berth.space.coordinates import Coordinates
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 NEAR = 64
 """So many near nodes are looked at for links that are missing."""

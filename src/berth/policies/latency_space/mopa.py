@@ -7,7 +7,8 @@ from typing import Literal
 
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.policies.latency_space.placing import IndexArray, Placed, SpaceParameters, answer_by, place
+from berth.model.arrays import IndexArray
+from berth.policies.latency_space.placing import Placed, SpaceParameters, answer_by, place
 from berth.policies.latency_space.virtual import Virtual, settle, start_from_springs
 from berth.policies.policy import About, Answer, Task
 from berth.space.network_space import Space

@@ -6,15 +6,11 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.model import Network
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.space.index import SpaceIndex
 from berth.space.network_space import Space, space_of
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 PEERS = 32
 """Peers by whose delays a node finds what coordinates miss of it."""

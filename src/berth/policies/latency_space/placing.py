@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
+from berth.model.arrays import FloatArray, IndexArray
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space.adaptation import (
     Prior,
@@ -29,9 +30,6 @@ from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.latency_space.virtual import NoEndError, Virtual, in_space
 from berth.policies.policy import Answer, Task
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 Settle = Callable[[Virtual, IndexArray], None]
 """Moves free units in the space; it is given those whose surroundings have changed."""

@@ -11,19 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.core import space as core
 from berth.model import Network, Plan
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.adaptation import is_number
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.mapping import PairMoves
 from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 LOOKED_AT = 32
 """As many of the nearest nodes are compared by their coordinates; the best of them are probed."""

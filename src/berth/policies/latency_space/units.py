@@ -6,16 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.core import space as core
 from berth.evaluation.goal import goal_mistakes
 from berth.model import BadInput, Problem, Together, Where
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.network_facts import NetworkFacts
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.core import space as core
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 
 START_TOLERANCE = 0.01
 """The springs' start is this exact, in ms: it is only a start."""

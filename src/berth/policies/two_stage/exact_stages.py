@@ -17,16 +17,10 @@ from berth.exact.minimise import LARGEST_MODEL
 from berth.exact.packing import Packing as Items
 from berth.exact.packing import merged_pairs
 from berth.exact.task import Found
+from berth.model.arrays import IndexArray
 from berth.policies.two_stage import mips
 from berth.policies.two_stage.packing import Packing, alike
-from berth.policies.two_stage.stages import (
-    Assigned,
-    IndexArray,
-    StageOne,
-    StageTwo,
-    Stuck,
-    TwoStageParameters,
-)
+from berth.policies.two_stage.stages import Assigned, StageOne, StageTwo, Stuck, TwoStageParameters
 
 FIRST_SHARE = 0.5
 """The first stage takes at most this share of the time, so that the second has some."""

@@ -14,15 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from berth.budget import Budget
+from berth.model.arrays import FloatArray, IndexArray
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.stages import (
-    Assigned,
-    FloatArray,
-    IndexArray,
-    StageOne,
-    Stuck,
-    TwoStageParameters,
-)
+from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageParameters
 
 FIRST_BY = ({"memory", "mem", "ram"}, {"cpu", "cpus", "cores"}, {"disk"})
 """Heron's order of resources; others follow in the order of the problem."""

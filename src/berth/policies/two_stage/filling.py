@@ -6,16 +6,8 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation.limits import amount
-from berth.policies.two_stage.stages import (
-    Assigned,
-    BoolArray,
-    FloatArray,
-    IndexArray,
-    StageOne,
-    StageTwo,
-    Stuck,
-    TwoStageParameters,
-)
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
+from berth.policies.two_stage.stages import Assigned, StageOne, StageTwo, Stuck, TwoStageParameters
 
 TIE = 1e-9
 """Scores that differ by less, relative to the largest there can be, are equal: float sums are not exact."""

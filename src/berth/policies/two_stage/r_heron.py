@@ -12,8 +12,9 @@ from collections import deque
 import numpy as np
 
 from berth.budget import Budget
+from berth.model.arrays import FloatArray
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.stages import Assigned, FloatArray, StageOne, Stuck, TwoStageParameters
+from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageParameters
 
 
 def nearest(

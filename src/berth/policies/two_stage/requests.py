@@ -10,16 +10,9 @@ import numpy as np
 from berth.evaluation import Setting
 from berth.evaluation.limits import TOLERANCE, Capacity, PlaceLimit, place_limits
 from berth.model import Containers
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.model.instances import InstanceGraph
-from berth.policies.two_stage.stages import (
-    BoolArray,
-    FloatArray,
-    IndexArray,
-    Most,
-    SharedRoom,
-    StageOne,
-    StageTwo,
-)
+from berth.policies.two_stage.stages import Most, SharedRoom, StageOne, StageTwo
 
 SLACK = 1.0 + TOLERANCE / 2.0
 """Half of the judge's tolerance: sums in another order are not quite the same, and must not be above it."""

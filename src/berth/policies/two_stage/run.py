@@ -16,6 +16,7 @@ from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal, goal_mistakes
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
+from berth.model.arrays import IndexArray
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import Answer, Task
@@ -26,7 +27,6 @@ from berth.policies.two_stage.stages import (
     SECOND_STAGES,
     Assigned,
     FirstStage,
-    IndexArray,
     StageTwo,
     Stuck,
     first_stage,

@@ -10,14 +10,10 @@ from math import isfinite, sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.model import Network
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.core import packing as core
-from berth.policies.two_stage.packing import IndexArray, Packing, case_of
+from berth.model.arrays import IndexArray
+from berth.policies.two_stage.packing import Packing, case_of
 from berth.policies.two_stage.polish import polished
 
 LARGEST_TREE = 1_000_000

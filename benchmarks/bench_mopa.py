@@ -27,10 +27,11 @@ from berth.evaluation import Setting
 from berth.experiments.mopa.graphs import operator_graph
 from berth.experiments.networks import CLOUDS, FILES, is_there, measured
 from berth.model import Network, Problem
-from berth.policies.latency_space import MopaParameters, known_space, mopa_mapping
-from berth.policies.latency_space.network_facts import facts_of
+from berth.policies.latency_space import MopaParameters, mopa_mapping
+from berth.policies.latency_space.mopa import start_from_springs
 from berth.policies.latency_space.units import UnitGraph, unit_graph
-from berth.policies.latency_space.virtual import in_space, start_from_springs
+from berth.policies.latency_space.virtual import in_space
+from berth.space import space_of
 from tests.policies.latency_space.operator_graphs import (
     iot_lab,
     measured_network,
@@ -75,7 +76,7 @@ def rate(work: Callable[[Problem], object], problems: list[Problem]) -> float:
 def speed(network: Network, label: str, count: int) -> None:
     rng = np.random.default_rng(1)
     problems = [operator_graph(network, 12, rng) for _ in range(3 * count + 30)]
-    space, parameters = known_space(network, 0), MopaParameters()
+    space, parameters = space_of(network), MopaParameters()
     for problem in problems[:10]:
         berth.solve(problem, "mopa")
     whole = rate(lambda problem: berth.solve(problem, "mopa"), problems[10 : 10 + count])
@@ -85,7 +86,7 @@ def speed(network: Network, label: str, count: int) -> None:
     )
 
     def plain(problem: Problem) -> None:
-        graph = unit_graph(problem, facts_of(network))
+        graph = unit_graph(problem)
         virtual = in_space(graph, space)
         start_from_springs(virtual, np.flatnonzero(virtual.free))
         plain_events(graph, virtual.positions)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any, get_args, get_type_hints
+from math import isfinite
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from berth.model.errors import BadInput, did_you_mean
 
@@ -13,6 +14,39 @@ LARGEST = 2**53
 """Whole numbers beyond are not exact as floats, and far beyond no number for compiled code."""
 
 _TRUE = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+class Values(NamedTuple):
+    """Which values make sense, and what is said of others."""
+
+    make_sense: Callable[[Any], bool]
+    told: str
+
+
+def at_least(least: int) -> Values:
+    """Numbers from this one on."""
+    return Values(lambda value: value >= least, f"is below {least}")
+
+
+NOT_NEGATIVE = Values(lambda value: value >= 0 and isfinite(value), "is not 0 or above")
+POSITIVE = Values(lambda value: value > 0, "is not above 0")
+SHARE = Values(lambda value: 0 < value <= 1, "is not above 0 and up to 1")
+
+
+def setting(default: Any, text: str, values: Values | None = None) -> Any:
+    """A field of a parameter class: a default, an explanation and, `None` aside, which values make sense."""
+    return field(default=default, metadata={"help": text, "values": values})
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What users may set: fields made by `setting`. A value out of range is a ValueError with the name."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value, values = getattr(self, item.name), item.metadata.get("values")
+            if values is not None and value is not None and not values.make_sense(value):
+                raise ValueError(f"{item.name}: {value} {values.told}")
 
 
 def parameters_from(kind: type, given: Mapping[str, Any], owner: str) -> Any:

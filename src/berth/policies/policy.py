@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.evaluation import Setting
-from berth.evaluation.goal import Goal
+from berth.evaluation.goal import Goal, goal_mistakes
 from berth.model import Download, Problem, parameters
 from berth.model.plan import Status
 
@@ -109,3 +109,15 @@ def parameters_from(kind: type, given: Mapping[str, Any], policy: str) -> Any:
         BadInput: an unknown parameter, or a value of the wrong kind or out of range.
     """
     return parameters.parameters_from(kind, given, f"policy {policy}")
+
+
+def mistakes_for(problem: Problem, metric: str, owner: str) -> list[str]:
+    """What a metric that a policy looks at, whatever the objective is, doesn't find in a problem.
+
+    Args:
+        problem: with an objective of its own.
+        metric: what the policy minimises or bounds.
+        owner: what lines begin with instead of the objective.
+    """
+    lines = goal_mistakes(replace(problem, objective={metric: 1.0}))
+    return [line.replace(f"objective.{metric}", owner, 1) for line in lines]

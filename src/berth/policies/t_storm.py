@@ -14,14 +14,14 @@ from math import ceil, isfinite
 import numpy as np
 
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
-from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.goal import Goal
 from berth.evaluation.limits import TOLERANCE, Room
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
 from berth.model.arrays import FloatArray, IndexArray
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
-from berth.policies.policy import About, Answer, NoParameters, Task
+from berth.policies.policy import About, Answer, NoParameters, Task, mistakes_for
 from berth.policies.round_robin import RoundRobin
 
 
@@ -71,7 +71,9 @@ class TStorm:
     def solve(self, task: Task) -> Answer:
         """Reassign all executors in every round; on exact rates the second one only confirms the first."""
         parameters: TStormParameters = task.parameters
-        _check_rates(task)
+        mistakes = mistakes_for(task.problem, "traffic", "--policy t-storm")
+        if mistakes:
+            raise BadInput(mistakes)
         goal = Goal({"traffic": 1.0})
         fit = BestFit(task.setting, parameters.gamma)
         nodes = _first_nodes(task)
@@ -148,12 +150,6 @@ class BestFit:
         total = np.bincount(graph.pair_sender, rates, count) + np.bincount(graph.pair_receiver, rates, count)
         numbers: list[int] = np.lexsort((np.arange(count), -total, ~self._fixed)).tolist()
         return numbers
-
-
-def _check_rates(task: Task) -> None:
-    mistakes = list(goal_mistakes(replace(task.problem, objective={"traffic": 1.0})))
-    if mistakes:
-        raise BadInput([line.replace("objective.traffic", "--policy t-storm", 1) for line in mistakes])
 
 
 def _first_nodes(task: Task) -> IndexArray:

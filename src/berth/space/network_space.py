@@ -3,27 +3,98 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.model import Network
-from berth.model.arrays import FloatArray, IndexArray
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
+from berth.model.links import LinkTable
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
 from berth.space.samples import joined, network_samples, samples_from_pairs, without_coordinates
 from berth.space.vivaldi import VivaldiOptions, embed
 
+PEERS = 32
+"""Peers by whose delays a node finds what coordinates miss of it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Where a network's nodes are, and an index to find them by place."""
+    """Where a network's nodes are, and what every solve there needs and no solve changes.
+
+    It has parts of the network, not the network: who holds that would keep it alive for good.
+    """
 
     coordinates: Coordinates
-    index: SpaceIndex
     computed: bool
     """Whether the coordinates come from delays; False: the problem gives them."""
+    hosting: IndexArray
+    """The numbers of the nodes that run operators."""
+    table: LinkTable
+
+    @cached_property
+    def index(self) -> SpaceIndex:
+        """All nodes by place."""
+        return SpaceIndex(self.coordinates.positions, self.coordinates.heights)
+
+    @cached_property
+    def hosts(self) -> BoolArray:
+        """Whether each node runs operators."""
+        mask = np.zeros(len(self.coordinates.positions), dtype=bool)
+        mask[self.hosting] = True
+        return mask
+
+    @cached_property
+    def host_index(self) -> SpaceIndex:
+        """The nodes that host, by place: among many that don't, the nearest ones would be of no use."""
+        if self.hosts.all():
+            return self.index
+        places = np.where(self.hosts[:, None], self.coordinates.positions, np.nan)
+        return SpaceIndex(places, self.coordinates.heights)
+
+    @cached_property
+    def linked(self) -> bool:
+        """Whether every two nodes can exchange a stream."""
+        connected = self.table.connected
+        return not self.computed or (isinstance(connected, np.ndarray) and bool(connected.all()))
+
+    @cached_property
+    def middle(self) -> FloatArray:
+        """The middle of the nodes that host: a place for what hangs together with nothing pinned."""
+        placed = np.setdiff1d(self.hosting, self.coordinates.unplaced)
+        places = self.coordinates.positions[placed if len(placed) else self.hosting]
+        return np.asarray(np.median(places, axis=0)) if len(places) else np.zeros(places.shape[1])
+
+    @cached_property
+    def residuals(self) -> FloatArray:
+        """By how much each node's delays exceed its distances, half of it: a trait that coordinates miss.
+
+        A node finds it from the delays to some peers, which it measures for its coordinates anyway.
+        """
+        places, delays, size = self.coordinates.positions, self.table.delay_ms, len(self.hosts)
+        if not isinstance(delays, np.ndarray) or size < 2:
+            # Delays come from the coordinates: there is nothing that these miss, but heights.
+            return self.coordinates.heights
+        steps = np.unique(np.linspace(1, size - 1, PEERS).astype(np.intp))
+        here = np.arange(size)[:, None]
+        peers = (here + steps) % size
+        # The mean of both ways; where only one is known, that one.
+        there, back = delays[here, peers], delays[peers, here]
+        delay = (np.fmin(there, back) + np.fmax(there, back)) / 2.0
+        excess = delay - np.sqrt(((places[here] - places[peers]) ** 2).sum(axis=2))
+        excess[np.isnan(excess).all(axis=1)] = 0.0
+        return np.asarray(np.nanmedian(excess, axis=1) / 2.0)
+
+    @cached_property
+    def as_trace(self) -> dict[str, Any]:
+        """What a plan's trace says about coordinates."""
+        trace: dict[str, Any] = {"coordinates": "computed" if self.computed else "given"}
+        if self.coordinates.errors is not None:
+            trace["coordinate_errors"] = self.coordinates.errors.as_trace()
+        return trace
 
 
 _KNOWN: WeakKeyDictionary[Network, dict[int, Space]] = WeakKeyDictionary()
@@ -42,8 +113,7 @@ def space_of(network: Network, seed: int = 0) -> Space:
     if same is None:
         given = _given(network)
         coordinates = given or embed(network_samples(network, seed), seed=seed)
-        index = SpaceIndex(coordinates.positions, coordinates.heights)
-        same = Space(coordinates, index, given is None)
+        same = Space(coordinates, given is None, network.hosting, network.table)
     spaces[seed] = same
     return same
 
@@ -64,7 +134,7 @@ class Estimates:
     senders: IndexArray
     receivers: IndexArray
     delay_ms: FloatArray
-    both_ways: NDArray[np.bool_]
+    both_ways: BoolArray
     """Whether the estimate holds both ways; False: the other way has a link."""
 
 
@@ -124,7 +194,7 @@ def estimated_pairs(network: Network, coordinates: Coordinates, most: int) -> Es
     return Estimates(count, senders, receivers, coordinates.distances(senders, receivers), forth & back)
 
 
-def _counted_only(network: Network, known: object, placed: NDArray[np.bool_]) -> Estimates:
+def _counted_only(network: Network, known: object, placed: BoolArray) -> Estimates:
     size = len(placed)
     ends = [(network.index[link.sender], network.index[link.receiver]) for link in network.links]
     senders, receivers = np.array(ends, dtype=np.intp).reshape(-1, 2).T

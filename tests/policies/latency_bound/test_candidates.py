@@ -7,10 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from berth.model import Network, Node
 from berth.policies.latency_bound.candidates import CandidateList, CandidateSearch, Loads, Question, Strategy
-from berth.space.coordinates import Coordinates
-from berth.space.index import SpaceIndex
-from berth.space.network_space import Space
+from berth.space import Space, space_of
 
 STRATEGIES = get_args(Strategy)
 
@@ -21,7 +20,10 @@ some = settings(
 
 def space_at(positions: np.ndarray, heights: np.ndarray | None = None) -> Space:
     above = np.zeros(len(positions)) if heights is None else heights
-    return Space(Coordinates(positions, above, None), SpaceIndex(positions, above), False)
+    rows = enumerate(zip(positions.tolist(), above.tolist(), strict=True))
+    return space_of(
+        Network(tuple(Node(f"n{k}", coordinates=tuple(at), height_ms=up) for k, (at, up) in rows))
+    )
 
 
 def question(**more: object) -> Question:

@@ -19,7 +19,7 @@ from berth.policies.latency_bound.delays import DelayModel, Path
 from berth.policies.latency_bound.deployment import start
 from berth.policies.latency_bound.policy import judged_latencies
 from berth.policies.latency_bound.satisfaction import Bound, Move, Placement, Satisfaction
-from berth.policies.latency_space import known_space
+from berth.space import space_of
 from tests.oracle.problems import problems
 
 STRATEGIES = get_args(Strategy)
@@ -363,8 +363,8 @@ class Watched(Satisfaction):
 def test_every_move_makes_its_path_faster(seed: int, strategy: Strategy, k: int, bound: float) -> None:
     """And takes a candidate off a list: at most k moves for each operator. The end is no slower."""
     problem = problem_with(seed=seed)
-    setting, space = Setting(problem), known_space(problem.network, 0)
-    began = start(setting, space, False, 0)
+    setting, space = Setting(problem), space_of(problem.network)
+    began = start(setting, space, False)
     loads, model = Loads(problem.network.run_queue), DelayModel(problem)
     generator = np.random.default_rng(seed)
     search = CandidateSearch(space, problem.network.speed, loads, strategy, k, generator)

@@ -14,9 +14,10 @@ from berth.core import space as core
 from berth.experiments.mopa.graphs import operator_graph
 from berth.files import problem_from
 from berth.model import Application, BadInput, Network, Node, Operator, Problem, Stream, Together, Where
-from berth.policies.latency_space.network_facts import facts_of, known_space
+from berth.policies.latency_space.mopa import MopaParameters, settle, start_from_springs
 from berth.policies.latency_space.units import unit_graph
-from berth.policies.latency_space.virtual import Virtual, in_space, settle, start_from_springs
+from berth.policies.latency_space.virtual import Virtual, in_space
+from berth.space import space_of
 from tests.oracle.problems import solvable_problems
 from tests.policies.latency_space.operator_graphs import noisy_network, problem_of, space_network
 
@@ -33,18 +34,10 @@ LINE = Network(tuple(Node(f"n{k}", coordinates=(float(k), 0.0, 0.0)) for k in ra
 
 def settled(problem: Problem, most_events: int = 2000, tolerance: float = 0.5) -> Virtual:
     """The virtual placement, however far it comes in so many events."""
-    network = problem.network
-    virtual = in_space(unit_graph(problem, facts_of(network)), known_space(network, 0))
+    virtual = in_space(unit_graph(problem), space_of(problem.network))
     start_from_springs(virtual, np.flatnonzero(virtual.free))
-    settle(
-        virtual,
-        np.flatnonzero(virtual.free),
-        tolerance,
-        most_events,
-        False,
-        True,
-        problem.instances.names,
-    )
+    parameters = MopaParameters(tolerance_ms=tolerance, max_events=most_events, migration="eager")
+    settle(virtual, np.flatnonzero(virtual.free), parameters)
     return virtual
 
 
@@ -54,10 +47,10 @@ def test_usage_never_rises(seed: int, size: int) -> None:
     """Every move of the log lowers the virtual usage, whatever moves with it."""
     rng = np.random.default_rng(seed)
     problem = operator_graph(NETWORK, size, rng)
-    graph = unit_graph(problem, facts_of(NETWORK))
-    start = in_space(graph, known_space(NETWORK, 0))
+    graph = unit_graph(problem)
+    start = in_space(graph, space_of(NETWORK))
     start_from_springs(start, np.flatnonzero(start.free))
-    usage = start.usage_bytes
+    usage = start.usage_bytes()
     virtual = settled(problem)
     position = 0
     while position < len(virtual.log):
@@ -66,8 +59,8 @@ def test_usage_never_rises(seed: int, size: int) -> None:
         while position < len(virtual.log) and (virtual.log[position, 1:] == place).all():
             start.positions[int(virtual.log[position, 0])] = place
             position += 1
-        assert start.usage_bytes <= usage * (1 + 1e-9)
-        usage = start.usage_bytes
+        assert start.usage_bytes() <= usage * (1 + 1e-9)
+        usage = start.usage_bytes()
     assert np.allclose(start.positions, virtual.positions, rtol=0, atol=1e-9)
 
 
@@ -84,7 +77,7 @@ def test_one_free_operator_sits_at_its_weber_point(seed: int, count: int) -> Non
     problem = problem_of(
         NETWORK, [*sources, Operator("free")], [Stream(item.name, "free") for item in sources]
     )
-    points = known_space(NETWORK, 0).coordinates.positions[pins]
+    points = space_of(NETWORK).coordinates.positions[pins]
     place, _, _, _ = core.weber_point(points, np.array(rates))
     found = settled(problem, tolerance=1e-6).positions[count]
     least = (np.array(rates) * np.sqrt(((points - place) ** 2).sum(axis=1))).sum()
@@ -151,7 +144,7 @@ def test_all_kinds_of_problems(data: st.DataObject) -> None:
     """Every problem has a plan or a reason; what the policy says that it holds is held."""
     document = {**data.draw(solvable_problems("network_usage")), "sharing": False}
     problem = problem_from(document)
-    units = unit_graph(problem, facts_of(problem.network))
+    units = unit_graph(problem)
     pinned = {name for k, name in enumerate(problem.instances.names) if units.fixed[units.unit_of[k]] >= 0}
     for policy in ("mopa", "sbon"):
         plan = berth.solve(problem, policy)

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 import berth
 from berth.experiments.mopa.graphs import operator_graph
 from berth.model import BadInput, Network, Node, Operator, Stream
-from berth.policies.latency_space.network_facts import facts_of, known_space
+from berth.policies.latency_space.mopa import start_from_springs
+from berth.policies.latency_space.sbon import SbonParameters, relax
 from berth.policies.latency_space.units import UnitGraph, unit_graph
-from berth.policies.latency_space.virtual import in_space, relaxed, start_from_springs
+from berth.policies.latency_space.virtual import in_space
+from berth.space import space_of
 from tests.policies.latency_space.operator_graphs import noisy_network, problem_of
 
 QUIET = settings(
@@ -42,11 +44,12 @@ def at_rest(graph: UnitGraph, positions: np.ndarray) -> np.ndarray:
 @given(st.integers(0, 10_000), st.sampled_from([6, 12]))
 def test_springs_solve_the_linear_system(seed: int, size: int) -> None:
     problem = operator_graph(NETWORK, size, np.random.default_rng(seed))
-    graph = unit_graph(problem, facts_of(NETWORK))
-    virtual = in_space(graph, known_space(NETWORK, 0))
-    relaxed(virtual, 0.9, 1e-9, 200_000, False)
+    graph = unit_graph(problem)
+    virtual = in_space(graph, space_of(NETWORK))
+    parameters = SbonParameters(pace=0.9, force_threshold_ms=1e-9, max_rounds=200_000)
+    relax(virtual, np.flatnonzero(virtual.free), parameters)
     assert np.allclose(virtual.positions[virtual.free], at_rest(graph, virtual.positions), rtol=0, atol=1e-3)
-    start = in_space(graph, known_space(NETWORK, 0))
+    start = in_space(graph, space_of(NETWORK))
     start_from_springs(start, np.flatnonzero(start.free))
     assert np.allclose(start.positions[start.free], at_rest(graph, start.positions), rtol=0, atol=1.0)
 
@@ -72,9 +75,9 @@ def test_applications_pull_at_nothing_but_their_own() -> None:
 @given(st.integers(0, 10_000), st.sampled_from([6, 12]))
 def test_no_force_is_left_that_matters(seed: int, size: int) -> None:
     problem = operator_graph(NETWORK, size, np.random.default_rng(seed))
-    graph = unit_graph(problem, facts_of(NETWORK))
-    virtual = in_space(graph, known_space(NETWORK, 0))
-    relaxed(virtual, 0.1, 0.5, 5000, False)
+    graph = unit_graph(problem)
+    virtual = in_space(graph, space_of(NETWORK))
+    relax(virtual, np.flatnonzero(virtual.free), SbonParameters())
     owner = np.repeat(np.arange(len(graph)), np.diff(graph.offsets))
     pull = np.zeros_like(virtual.positions)
     ways = virtual.positions[graph.neighbours] - virtual.positions[owner]

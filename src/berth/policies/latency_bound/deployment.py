@@ -15,12 +15,11 @@ from berth.model.randomness import generator_for
 from berth.policies.latency_bound.candidates import CandidateSearch, Loads
 from berth.policies.latency_bound.delays import DelayModel
 from berth.policies.latency_bound.satisfaction import Bound, Placement, Satisfaction
-from berth.policies.latency_space import MopaParameters, Placed, known_space, mopa_mapping
+from berth.policies.latency_space import MopaParameters, Placed, mopa_mapping
 from berth.policies.latency_space.hosts import Hosts
-from berth.policies.latency_space.network_facts import facts_of
 from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.policy import Task
-from berth.space.network_space import Space
+from berth.space.network_space import Space, space_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +48,12 @@ class Start:
         for unit in units[self.hosts.node[units] < 0].tolist():
             node = int(self.mapped[unit])
             if not self.hosts.fits(unit, self.mapped[unit : unit + 1])[0]:
-                node = self.hosts.nearest(unit, self.places[unit])
+                node = int(self.hosts.nearest(unit, self.places[unit])[0])
             self.hosts.put(unit, node)
         self.first[units] = self.hosts.node[units]
 
 
-def start(setting: Setting, space: Space, refine: bool, seed: int, at_once: bool = False) -> Start:
+def start(setting: Setting, space: Space, refine: bool, at_once: bool = False) -> Start:
     """Where everything begins. `at_once`: all get their room now, by one mapping of all.
 
     Raises:
@@ -68,15 +67,12 @@ def start(setting: Setting, space: Space, refine: bool, seed: int, at_once: bool
     adapting = setting.previous is not None and "positions" in setting.previous.trace
     if at_once:
         alone = Setting(problem, None, setting.occupied)
-        placed = mopa_mapping(alone, space, MopaParameters(refine=refine), seed)
+        placed = mopa_mapping(alone, space, MopaParameters(refine=refine))
     else:
-        placed = _by_mopa(setting, adapting, space, refine, seed)
-    facts = facts_of(problem.network)
-    graph = unit_graph(problem, facts)
-    hosts = Hosts(setting, graph, facts, space)
+        placed = _by_mopa(setting, adapting, space, refine)
+    graph = unit_graph(problem)
+    hosts = Hosts(setting, graph, space)
     mapped, before = placed.nodes[graph.first], _previous(setting, graph)
-    for unit in np.flatnonzero(graph.fixed >= 0).tolist():
-        hosts.put(unit, int(graph.fixed[unit]))
     stays = (before == mapped) | ((before >= 0) & np.array(not adapting))
     for unit in [] if at_once else np.flatnonzero(stays & (graph.fixed < 0)).tolist():
         if hosts.fits(unit, before[unit : unit + 1])[0]:
@@ -91,7 +87,7 @@ def start(setting: Setting, space: Space, refine: bool, seed: int, at_once: bool
     return began
 
 
-def _by_mopa(setting: Setting, adapting: bool, space: Space, refine: bool, seed: int) -> Placed:
+def _by_mopa(setting: Setting, adapting: bool, space: Space, refine: bool) -> Placed:
     """Each application as MOPA places it alone: they come one after the other, and each is on its own."""
     problem, previous = setting.problem, setting.previous if adapting else None
     alone = [replace(problem, applications=(application,)) for application in problem.applications]
@@ -100,7 +96,7 @@ def _by_mopa(setting: Setting, adapting: bool, space: Space, refine: bool, seed:
         Setting(part, previous, setting.occupied) for part in (alone if len(alone) > 1 else [problem])
     ]
     parameters = MopaParameters(refine=refine)
-    parts = [mopa_mapping(setting, space, parameters, seed) for setting in settings]
+    parts = [mopa_mapping(setting, space, parameters) for setting in settings]
     messages = sum(int(part.counters.get("messages", 0)) for part in parts)
     nodes = np.concatenate([part.nodes for part in parts])
     return Placed(nodes, np.concatenate([part.positions for part in parts]), {"messages": messages})
@@ -127,8 +123,8 @@ def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satis
     """
     parameters = task.parameters
     network, fixed = task.problem.network, parameters.mode == "fixed"
-    space = known_space(network, task.seed)
-    began = start(task.setting, space, parameters.refine, task.seed, at_once)
+    space = space_of(network, task.seed)
+    began = start(task.setting, space, parameters.refine, at_once)
     loads = Loads(network.run_queue, parameters.stale)
     search = CandidateSearch(
         space,

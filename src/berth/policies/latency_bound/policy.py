@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
 
 from berth.evaluation import Setting, Situation
-from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.goal import Goal
 from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan, Problem
@@ -18,9 +18,9 @@ from berth.policies.downloads import choose_downloads
 from berth.policies.latency_bound.candidates import MESSAGES_PER_CONTACT, Strategy
 from berth.policies.latency_bound.deployment import Start, deploy
 from berth.policies.latency_bound.satisfaction import Bound, Satisfaction
-from berth.policies.latency_space import NoEndError, NoHostError, known_space
+from berth.policies.latency_space import NoEndError, NoHostError
 from berth.policies.latency_space.adaptation import record
-from berth.policies.policy import About, Answer, Task
+from berth.policies.policy import About, Answer, Task, mistakes_for
 
 GOAL = Goal({"network_usage": 1.0})
 MOST_NAMED = 3
@@ -117,8 +117,7 @@ def bounds_of(problem: Problem, bound_ms: float | None) -> list[Bound | None]:
                 "or set one for all: --set bound_ms=120"
             ]
         )
-    sizes = goal_mistakes(replace(problem, objective={"loaded_response_time": 1.0}))
-    mistakes = [line.replace("objective.loaded_response_time", "--policy latency-bound", 1) for line in sizes]
+    mistakes = mistakes_for(problem, "loaded_response_time", "--policy latency-bound")
     if mistakes:
         raise BadInput(mistakes)
     if bound_ms is not None:
@@ -194,8 +193,7 @@ def _trace(
         "restarts": counters.restarts,
         "bound_ms": {name: bound.loaded_ms for name, bound in zip(names, bounds, strict=True) if bound},
     }
-    space = known_space(task.problem.network, task.seed)
-    trace |= record(task.setting, state.graph, space, state.places, state.hosts.node)
+    trace |= record(state.hosts, state.places)
     if first_latencies is not None:
         trace["start_latency_ms"] = dict(zip(names, first_latencies, strict=True))
     if latencies is not None:

@@ -50,7 +50,7 @@ class Placement:
 
     def __post_init__(self) -> None:
         self._sizes = np.bincount(self.graph.unit_of, minlength=len(self.graph))
-        self._everywhere = None if self.hosts.hosting.all() else self.hosts.hosting
+        self._everywhere = None if self.hosts.space.hosts.all() else self.hosts.space.hosts
 
     @property
     def nodes(self) -> IndexArray:
@@ -125,8 +125,8 @@ class Placement:
         allowed = self.graph.allowed[unit]
         if allowed is None:
             return self._everywhere
-        may_host = np.zeros(len(self.hosts.hosting), dtype=bool)
-        may_host[allowed] = self.hosts.hosting[allowed]
+        may_host = np.zeros(len(self.hosts.space.hosts), dtype=bool)
+        may_host[allowed] = self.hosts.space.hosts[allowed]
         return may_host
 
 

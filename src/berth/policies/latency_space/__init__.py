@@ -2,7 +2,7 @@
 
 For other policies::
 
-    mopa_mapping(setting: Setting, space: Space, parameters: MopaParameters, seed: int = 0) -> Placed
+    mopa_mapping(setting: Setting, space: Space, parameters: MopaParameters) -> Placed
 
 `Placed` is a tuple of `nodes` (of each instance), `positions` (virtual, [instances, dimensions]) and
 `counters` (`messages`, `events`, ...). It raises `NoHostError` where no node has room, `NoEndError` where
@@ -11,7 +11,6 @@ the search is given up (the texts are reasons for a plan) and `BadInput` for unk
 
 from berth.policies.latency_space.hosts import NoHostError
 from berth.policies.latency_space.mopa import MopaParameters, mopa_mapping
-from berth.policies.latency_space.network_facts import known_space
 from berth.policies.latency_space.placing import Placed, SpaceParameters
 from berth.policies.latency_space.sbon import SbonParameters, sbon_mapping
 from berth.policies.latency_space.virtual import NoEndError
@@ -23,7 +22,6 @@ __all__ = [
     "Placed",
     "SbonParameters",
     "SpaceParameters",
-    "known_space",
     "mopa_mapping",
     "sbon_mapping",
 ]

@@ -14,12 +14,10 @@ from zlib import crc32
 import numpy as np
 
 from berth.evaluation import Setting
-from berth.model import Problem
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.units import UnitGraph
 from berth.policies.latency_space.virtual import Virtual
-from berth.space.network_space import Space
 
 LARGEST = 1e60
 """In ms: beyond, squares of distances are soon no numbers any more."""
@@ -44,14 +42,14 @@ class Prior:
     """Whether its streams, their delays or the places around it are not what they were."""
 
 
-def prior_of(setting: Setting, graph: UnitGraph, hosts: Hosts, space: Space) -> Prior | None:
-    """What the previous plan says, and who may stay; None without one."""
+def prior_of(hosts: Hosts) -> Prior | None:
+    """What the previous plan says; who may stay is put there. None without one."""
+    setting, graph, space = hosts.setting, hosts.graph, hosts.space
     before, previous = setting.previous_nodes, setting.previous
     if before is None or previous is None:
         return None
-    size = len(setting.problem.network.nodes)
     ran = before[graph.first]
-    ran = np.where(ran < size, ran, -1)
+    ran = np.where(ran < len(space.hosts), ran, -1)
     ran = np.where(graph.fixed >= 0, graph.fixed, ran)
     free = graph.fixed < 0
     stays = np.zeros(len(graph), dtype=bool)
@@ -63,9 +61,8 @@ def prior_of(setting: Setting, graph: UnitGraph, hosts: Hosts, space: Space) -> 
     places = np.where((ran >= 0)[:, None], space.coordinates.positions[ran], 0.0)
     changed = np.ones(len(graph), dtype=bool)
     recorded = _recorded(previous.trace)
-    seen = _digests(setting, graph, space, ran)
-    for unit, marks in seen.items():
-        place, old = recorded.get(setting.graph.names[graph.first[unit]], (None, marks))
+    for unit, marks in _digests(hosts, ran).items():
+        place, old = recorded.get(graph.names[unit], (None, marks))
         if place is None or len(place) != places.shape[1] or marks.there != old.there:
             continue
         places[unit] = place
@@ -98,33 +95,30 @@ def _recorded(trace: Mapping[str, Any]) -> dict[str, tuple[list[float], Marks]]:
     return found
 
 
-def record(
-    setting: Setting, graph: UnitGraph, space: Space, positions: FloatArray, nodes: IndexArray
-) -> dict[str, Any]:
+def record(hosts: Hosts, positions: FloatArray) -> dict[str, Any]:
     """What the next solve wants to know of this one, for the trace.
 
     Every free unit's place, and checksums of what it depends on.
     """
-    names = setting.graph.names
-    seen = _digests(setting, graph, space, nodes)
+    names, seen = hosts.graph.names, _digests(hosts, hosts.node)
     places = np.round(positions[list(seen)], 6).tolist()
     return {
-        "positions": {names[graph.first[unit]]: place for unit, place in zip(seen, places, strict=True)},
-        "seen": {names[graph.first[unit]]: list(marks) for unit, marks in seen.items()},
+        "positions": {names[unit]: place for unit, place in zip(seen, places, strict=True)},
+        "seen": {names[unit]: list(marks) for unit, marks in seen.items()},
     }
 
 
-def _digests(setting: Setting, graph: UnitGraph, space: Space, nodes: IndexArray) -> dict[int, Marks]:
+def _digests(hosts: Hosts, nodes: IndexArray) -> dict[int, Marks]:
     """Checksums for every unit that has a choice; a node that is not known counts as the first."""
-    names, places = setting.graph.names, space.coordinates.positions
+    graph, places = hosts.graph, hosts.space.coordinates.positions
     fixed, offsets = graph.fixed, graph.offsets.tolist()
-    neighbours = [names[number] for number in graph.first[graph.neighbours].tolist()]
+    neighbours = [graph.names[unit] for unit in graph.neighbours.tolist()]
     rates = np.stack([graph.forward, graph.backward], axis=1).tobytes()
     at_pin = np.where((fixed >= 0)[graph.neighbours, None], places[fixed[graph.neighbours]], 0.0).tobytes()
     nodes = np.maximum(nodes, 0)
     at_node = places[nodes].tobytes()
     owner = nodes[graph.owner]
-    table, there = setting.problem.network.table.delay_ms, nodes[graph.neighbours]
+    table, there = hosts.space.table.delay_ms, nodes[graph.neighbours]
     delays = np.stack([table[owner, there], table[there, owner]], axis=1).tobytes()
     of_rate, of_place = 16, 8 * places.shape[1]
     marks = {}
@@ -142,20 +136,14 @@ def _digests(setting: Setting, graph: UnitGraph, space: Space, nodes: IndexArray
 
 
 def stay_if_little_gained(
-    problem: Problem,
-    graph: UnitGraph,
-    hosts: Hosts,
-    space: Space,
-    prior: Prior,
-    threshold: float,
-    measured: bool,
-    squared: bool,
+    hosts: Hosts, prior: Prior, threshold: float, measured: bool, squared: bool
 ) -> None:
     """Take units that hang together back to their old nodes where usage falls by no more than the threshold.
 
     Usage is by measured delays where these were probed, or else by coordinates. Who has no old node, or
     one that no longer takes it, goes where it is planned to be, and so does what hangs together with it.
     """
+    graph = hosts.graph
     moving = (graph.fixed < 0) & (hosts.node != prior.ran)
     if not moving.any():
         return
@@ -168,7 +156,7 @@ def stay_if_little_gained(
         old = planned.copy()
         old[units] = prior.ran[units]
         (broken, now), (broken_before, before) = (
-            _usage(problem, graph, space, nodes, units, measured, squared) for nodes in (planned, old)
+            _usage(hosts, nodes, units, measured, squared) for nodes in (planned, old)
         )
         better = now < before * (1.0 - threshold) * (1.0 - 1e-12)
         if broken < broken_before or (broken == broken_before and better):
@@ -196,37 +184,29 @@ def _components(graph: UnitGraph) -> IndexArray:
 
 
 def _usage(
-    problem: Problem,
-    graph: UnitGraph,
-    space: Space,
-    nodes: IndexArray,
-    units: IndexArray,
-    measured: bool,
-    squared: bool,
+    hosts: Hosts, nodes: IndexArray, units: IndexArray, measured: bool, squared: bool
 ) -> tuple[int, float]:
     """Streams of some units that have no link, and the usage of the others; those within count twice."""
+    graph, delays = hosts.graph, hosts.space.table.delay_ms
     inside = np.zeros(len(graph), dtype=bool)
     inside[units] = True
     owner = graph.owner
     touched = inside[owner]
     here, there = nodes[owner[touched]], nodes[graph.neighbours[touched]]
     # Whether there is a link needs no probe, so that is looked at in any case.
-    delays = problem.network.table.delay_ms
     out, back = delays[here, there], delays[there, here]
     missing = (np.isnan(out) & graph.sends[touched]) | (np.isnan(back) & graph.receives[touched])
     if not measured:
-        out = back = space.coordinates.distances(here, there)
+        out = back = hosts.space.coordinates.distances(here, there)
     if squared:
         out, back = out**2, back**2
     flows = graph.forward[touched] * np.nan_to_num(out) + graph.backward[touched] * np.nan_to_num(back)
     return int(missing.sum()), float(flows[~missing].sum())
 
 
-def eager_migrations(
-    setting: Setting, graph: UnitGraph, hosts: Hosts, virtual: Virtual, mapped: IndexArray
-) -> int:
+def eager_migrations(hosts: Hosts, virtual: Virtual, mapped: IndexArray) -> int:
     """How often instances change their host if each follows its virtual place at once, up to the mapping."""
-    first = mapped.copy()
+    graph, first = hosts.graph, mapped.copy()
     changes = np.zeros(len(graph), dtype=np.intp)
     owner = virtual.log[:, 0].astype(np.intp)
     for unit in np.unique(owner).tolist():
@@ -239,7 +219,7 @@ def eager_migrations(
         way = np.append(nodes[nodes >= 0], mapped[unit])
         first[unit] = way[0]
         changes[unit] = (way[1:] != way[:-1]).sum()
-    return migrations(setting, first[graph.unit_of]) + int(changes[graph.unit_of].sum())
+    return migrations(hosts.setting, first[graph.unit_of]) + int(changes[graph.unit_of].sum())
 
 
 def migrations(setting: Setting, nodes: IndexArray) -> int:

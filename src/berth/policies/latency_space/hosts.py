@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,6 @@ from berth.core import space as core
 from berth.evaluation import Setting
 from berth.evaluation.limits import SAFE_TOLERANCE, place_limits
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
-from berth.policies.latency_space.network_facts import NetworkFacts
 from berth.policies.latency_space.units import UnitGraph
 from berth.space.network_space import Space
 
@@ -59,34 +57,18 @@ class NoHostError(Exception):
 class Hosts:
     """The nodes during one solve: where units are, and what room is left."""
 
-    def __init__(
-        self,
-        setting: Setting,
-        graph: UnitGraph,
-        facts: NetworkFacts,
-        space: Space,
-        most: int | None = None,
-    ) -> None:
-        problem = setting.problem
-        self._problem = problem
-        self._graph = graph
-        self._space = space
-        self._index = facts.index(space)
-        self.hosting = facts.hosts
-        self._hosting = facts.hosting
-        self.middle = facts.middle(space)
+    def __init__(self, setting: Setting, graph: UnitGraph, space: Space, most: int | None = None) -> None:
+        self.setting, self.graph, self.space = setting, graph, space
         self.limits = limits_of_units(setting, graph, most)
         self.room = self.limits.room()
         """What is left at every place."""
         self.node = np.full(len(graph), -1, dtype=np.intp)
         """Where every unit is; -1: nowhere yet."""
-        self.delays = None if facts.complete(problem.network, space) else problem.network.table.delay_ms
+        self.delays = None if space.linked else space.table.delay_ms
         """NaN where there is no link; None: every two nodes have one."""
-
-    @property
-    def linked(self) -> bool:
-        """Whether every two nodes can exchange a stream."""
-        return self.delays is None
+        # Whether there is room for those that have no choice is not ours to decide.
+        for unit in np.flatnonzero(graph.fixed >= 0).tolist():
+            self.put(unit, int(graph.fixed[unit]))
 
     @property
     def unlimited(self) -> bool:
@@ -107,8 +89,8 @@ class Hosts:
 
     def fits(self, unit: int, nodes: IndexArray) -> BoolArray:
         """Which nodes have room for a unit and may host it, streams aside."""
-        fitting = self.hosting[nodes]
-        allowed = self._graph.allowed[unit]
+        fitting = self.space.hosts[nodes]
+        allowed = self.graph.allowed[unit]
         if allowed is not None:
             fitting = fitting & np.isin(nodes, allowed)
         if self.room.limits:
@@ -123,7 +105,7 @@ class Hosts:
         reached = np.ones(len(nodes), dtype=bool)
         if self.delays is None:
             return reached
-        graph = self._graph
+        graph = self.graph
         span = graph.entries(unit)
         there = node_of[graph.neighbours[span]]
         placed = there >= 0
@@ -139,67 +121,44 @@ class Hosts:
 
         They reach its pinned neighbours; whether they reach others, which may move, is not looked at.
         """
-        allowed = [self._graph.allowed[unit] for unit in units.tolist()]
+        allowed = [self.graph.allowed[unit] for unit in units.tolist()]
         if self.delays is not None:
-            allowed = [self._hosting if nodes is None else nodes for nodes in allowed]
-        found, _ = self._index.nearest_many(places, count, self.room, units)
+            allowed = [self.space.hosting if nodes is None else nodes for nodes in allowed]
+        found, _ = self.space.host_index.nearest_many(places, count, self.room, units)
         near = np.asarray(found, dtype=np.intp)
         for row, unit in enumerate(units.tolist()):
             nodes = allowed[row]
             if nodes is not None:
-                nodes = nodes[self.fits(unit, nodes) & self._reaches(unit, nodes, self._graph.fixed)]
+                nodes = nodes[self.fits(unit, nodes) & self._reaches(unit, nodes, self.graph.fixed)]
                 nodes = self._by_distance(nodes, places[row])[:count]
                 near[row] = -1
                 near[row, : len(nodes)] = nodes
         return near
 
-    def least_loaded(self, unit: int, place: FloatArray, count: int) -> int:
-        """Of the nearest nodes with room the one with the fewest units, the nearest of these; -1: none."""
-        asked = count
-        while True:
-            near = self.near(np.array([unit]), place[None], asked)[0]
-            nodes = near[near >= 0]
-            reached = nodes[self.reaches(unit, nodes)][:count]
-            if len(reached) == count or len(nodes) < asked:
-                break
-            asked *= 4
-        loads = [int((self.node == node).sum()) for node in reached.tolist()]
-        return int(reached[np.argmin(loads)]) if loads else -1
+    def nearest(self, unit: int, place: FloatArray, count: int = 1) -> IndexArray:
+        """The nearest nodes that take a unit, at most so many and at least one.
 
-    def nearest(self, unit: int, place: FloatArray) -> int:
-        """The nearest node that takes a unit; one that doesn't reach its neighbours only if no other does.
+        One that doesn't reach its neighbours is there only if no other does, and then alone.
 
         Raises:
             NoHostError: no node that may host it has room.
         """
-        if self.delays is None and self._graph.allowed[unit] is None:
-            found = self._index.nearest_with_room(place, self.room, unit)
-            return found if found >= 0 else self._no_host(unit)
-        for accepted in (
-            lambda nodes: self.fits(unit, nodes) & self.reaches(unit, nodes),
-            lambda nodes: self.fits(unit, nodes),
-        ):
-            found = self._nearest_where(unit, place, accepted)
-            if found >= 0:
-                return found
-            if self.delays is None:
-                break
-        return self._no_host(unit)
-
-    def _no_host(self, unit: int) -> int:
-        name = self._problem.instances.names[self._graph.first[unit]]
-        raise NoHostError(f"stuck at {name}: no node that may host it has room")
-
-    def _nearest_where(
-        self, unit: int, place: FloatArray, accepted: Callable[[IndexArray], BoolArray]
-    ) -> int:
-        allowed = self._graph.allowed[unit]
-        if allowed is None:
-            return self._index.nearest_where(place, accepted)
-        nodes = self._by_distance(allowed, place)
-        fitting = np.flatnonzero(accepted(nodes))
-        return int(nodes[fitting[0]]) if len(fitting) else -1
+        allowed = self.graph.allowed[unit]
+        if allowed is None and self.delays is None:
+            found = self.near(np.array([unit]), place[None], count)[0]
+            found = found[found >= 0]
+        else:
+            nodes = self.space.hosting if allowed is None else allowed
+            nodes = nodes[self.fits(unit, nodes)]
+            reaching = nodes[self.reaches(unit, nodes)]
+            if len(reaching):
+                found = self._by_distance(reaching, place)[:count]
+            else:
+                found = self._by_distance(nodes, place)[:1]
+        if len(found) == 0:
+            raise NoHostError(f"stuck at {self.graph.names[unit]}: no node that may host it has room")
+        return np.asarray(found)
 
     def _by_distance(self, nodes: IndexArray, place: FloatArray) -> IndexArray:
-        away = self._space.coordinates.distances_from(place, nodes)
+        away = self.space.coordinates.distances_from(place, nodes)
         return np.asarray(nodes[np.argsort(away, kind="stable")])

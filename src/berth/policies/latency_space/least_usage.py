@@ -115,9 +115,9 @@ def entry_of(graph: UnitGraph, unit: int, neighbour: int) -> int:
 class LeastUsage:
     """Units on their nodes, and what their streams cost there."""
 
-    def __init__(self, network: Network, graph: UnitGraph, hosting: IndexArray) -> None:
+    def __init__(self, network: Network, graph: UnitGraph) -> None:
         self.graph = graph
-        self.choices = [hosting if nodes is None else nodes for nodes in graph.allowed]
+        self.choices = [network.hosting if nodes is None else nodes for nodes in graph.allowed]
         self._delays = network.table.delay_ms
         self.forest: Forest = spanning_forest(graph)
         self._check_size()

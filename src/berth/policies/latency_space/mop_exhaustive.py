@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from berth.evaluation.goal import Goal
 from berth.exact.placement import unmodelled
+from berth.model.parameters import Parameters, at_least, setting
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space.hosts import limits_of_units
 from berth.policies.latency_space.least_usage import LeastUsage, TooLargeError, least_usage
-from berth.policies.latency_space.network_facts import facts_of
 from berth.policies.latency_space.units import unit_graph
 from berth.policies.odp import infeasible
 from berth.policies.policy import About, Answer, Task
@@ -19,16 +19,10 @@ GOAL = Goal({"network_usage": 1.0})
 
 
 @dataclass(frozen=True)
-class ExhaustiveParameters:
+class ExhaustiveParameters(Parameters):
     """What users may set."""
 
-    max_steps: int = field(
-        default=20_000_000, metadata={"help": "give the search up after so many partial plans"}
-    )
-
-    def __post_init__(self) -> None:
-        if self.max_steps < 1:
-            raise ValueError(f"max_steps: {self.max_steps} is below 1")
+    max_steps: int = setting(20_000_000, "give the search up after so many partial plans", at_least(1))
 
 
 class MopExhaustive:
@@ -46,15 +40,14 @@ class MopExhaustive:
         """Sum up least costs over trees; search where capacities or circles don't allow that."""
         parameters: ExhaustiveParameters = task.parameters
         problem = task.problem
-        facts = facts_of(problem.network)
-        graph = unit_graph(problem, facts)
+        graph = unit_graph(problem)
         doubt = unmodelled(problem)
         for unit, nodes in enumerate(graph.allowed):
             if nodes is not None and len(nodes) == 0:
-                reason = f"no node may host {problem.instances.names[graph.first[unit]]}"
+                reason = f"no node may host {graph.names[unit]}"
                 return Answer("infeasible" if doubt is None else "unknown", goal=GOAL, reason=reason)
         try:
-            usage = LeastUsage(problem.network, graph, facts.hosting)
+            usage = LeastUsage(problem.network, graph)
             limits = limits_of_units(task.setting, graph)
             least = least_usage(usage, limits, parameters.max_steps, task.budget)
         except TooLargeError as error:

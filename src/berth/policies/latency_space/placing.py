@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
-from berth.model.arrays import FloatArray, IndexArray
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
+from berth.model.parameters import Parameters, Values, at_least, setting
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space.adaptation import (
     Prior,
@@ -23,45 +22,40 @@ from berth.policies.latency_space.adaptation import (
     stay_if_little_gained,
 )
 from berth.policies.latency_space.hosts import Hosts, NoHostError
-from berth.policies.latency_space.mapping import map_to_nodes, put_pinned
-from berth.policies.latency_space.network_facts import facts_of, known_space
+from berth.policies.latency_space.mapping import map_to_nodes
 from berth.policies.latency_space.refinement import Memory, Refinement
 from berth.policies.latency_space.units import UnitGraph, unit_graph
 from berth.policies.latency_space.virtual import NoEndError, Virtual, in_space
 from berth.policies.policy import Answer, Task
-from berth.space.network_space import Space
+from berth.space.network_space import Space, space_of
 
-Settle = Callable[[Virtual, IndexArray], None]
-"""Moves free units in the space; it is given those whose surroundings have changed."""
+Start = Callable[[Virtual, IndexArray], None]
+"""Brings units without a past to where they start from."""
+
+
+def stay_in_the_middle(_virtual: Virtual, _moving: IndexArray) -> None:
+    """Leave units in the middle of the pinned ones, where they are put at first."""
 
 
 @dataclass(frozen=True)
-class SpaceParameters:
+class SpaceParameters(Parameters):
     """What all policies of the latency space have in common."""
 
-    max_operators_per_host: int | None = field(
-        default=None, metadata={"help": "unpinned operators that a node takes at most; none: no limit"}
+    max_operators_per_host: int | None = setting(
+        None, "unpinned operators that a node takes at most; none: no limit", at_least(1)
     )
-    refine_nodes: int = field(
-        default=5, metadata={"help": "near nodes whose delays are measured in one step of an operator"}
+    refine_nodes: int = setting(
+        5, "near nodes whose delays are measured in one step of an operator", at_least(1)
     )
-    refine_rounds: int = field(default=3, metadata={"help": "how often an operator may try again"})
-    migration: Literal["lazy", "eager"] = field(
-        default="lazy",
-        metadata={"help": "count a migration once at the end, or at each change of host on the way"},
+    refine_rounds: int = setting(3, "how often an operator may try again", at_least(1))
+    migration: Literal["lazy", "eager"] = setting(
+        "lazy", "count a migration once at the end, or at each change of host on the way"
     )
-    migration_threshold: float = field(
-        default=0.0, metadata={"help": "leave the previous plan only if usage falls by more than this share"}
+    migration_threshold: float = setting(
+        0.0,
+        "leave the previous plan only if usage falls by more than this share",
+        Values(lambda share: 0 <= share < 1, "is not from 0 to below 1"),
     )
-
-    def __post_init__(self) -> None:
-        if self.max_operators_per_host is not None and self.max_operators_per_host < 1:
-            raise ValueError(f"max_operators_per_host: {self.max_operators_per_host} is below 1")
-        for name in ("refine_nodes", "refine_rounds"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)} is below 1")
-        if not 0 <= self.migration_threshold < 1:
-            raise ValueError(f"migration_threshold: {self.migration_threshold} is not from 0 to below 1")
 
 
 class Placed(NamedTuple):
@@ -77,24 +71,30 @@ class Placed(NamedTuple):
 def place(
     setting: Setting,
     space: Space,
-    parameters: SpaceParameters,
-    move: Settle,
-    start: Callable[[Virtual, IndexArray], None],
-    refine: bool,
+    parameters: Any,
+    move: Callable[[Virtual, IndexArray, Any], None],
+    start: Start = stay_in_the_middle,
     squared: bool = False,
     least_loaded_of: int = 1,
 ) -> Placed:
-    """Place everything: `start` for units without a past, `move` in the space, map, refine."""
-    problem = setting.problem
-    facts = facts_of(problem.network)
-    graph = unit_graph(problem, facts)
-    hosts = Hosts(setting, graph, facts, space, parameters.max_operators_per_host)
-    put_pinned(hosts, graph)
+    """Place everything: in the space, then on nodes, then on better ones.
+
+    Args:
+        setting: what is placed, and the previous plan.
+        space: where the nodes are.
+        parameters: of the policy, a `SpaceParameters` with `refine`.
+        move: moves free units in the space; it is given those whose surroundings have changed.
+        start: brings those without a past to where they start from.
+        squared: whether usage is by squared delays.
+        least_loaded_of: of so many nearest nodes the one with the fewest units is taken.
+    """
+    graph = unit_graph(setting.problem)
+    hosts = Hosts(setting, graph, space, parameters.max_operators_per_host)
     virtual = in_space(graph, space)
-    prior = prior_of(setting, graph, hosts, space)
+    prior = prior_of(hosts)
     first = _start(virtual, prior, start)
     began = virtual.positions.copy()
-    move(virtual, first)
+    move(virtual, first, parameters)
     moved = np.abs(virtual.positions - began).max(axis=1) > 1e-9
     unmapped = graph.fixed < 0
     if prior is not None:
@@ -102,46 +102,38 @@ def place(
         for unit in np.flatnonzero(unmapped & prior.stays).tolist():
             hosts.take(unit)
     units = np.flatnonzero(unmapped)
-    map_to_nodes(hosts, graph, space, virtual.positions, virtual.free, units, least_loaded_of)
+    map_to_nodes(hosts, virtual.positions, virtual.free, units, least_loaded_of)
     mapped = hosts.node.copy()
     refined = Refinement(
-        problem.network,
-        graph,
         hosts,
-        space,
         virtual.positions,
         np.full(len(graph), -1, dtype=np.intp) if prior is None else prior.ran,
-        facts.residuals(problem.network, space),
-        Memory(problem.network, setting.previous),
+        Memory(setting.problem.network, setting.previous),
         parameters.refine_nodes,
         parameters.refine_rounds,
         squared,
     )
-    if refine:
+    if parameters.refine:
         refined.run(units if prior is None else _concerned(graph, unmapped | prior.changed))
-    counters: dict[str, Any] = dict(virtual.counters)
-    counters["probes"] = refined.probes
+    counters: dict[str, Any] = {**virtual.counters, "probes": refined.probes, "migrations": 0}
     counters["messages"] = counters.get("messages", 0) + refined.probes
-    counters["migrations"] = 0
     if prior is not None:
-        stay_if_little_gained(
-            problem, graph, hosts, space, prior, parameters.migration_threshold, refine, squared
-        )
-        eager = parameters.migration == "eager"
-        counters["migrations"] = (
-            eager_migrations(setting, graph, hosts, virtual, mapped) + refined.moves
-            if eager
-            else migrations(setting, hosts.node[graph.unit_of])
-        )
-    counters["virtual_usage_bytes"] = virtual.usage_bytes
-    counters["mapping_stretch"] = virtual.stretch(space.coordinates.positions[hosts.node])
-    counters |= record(setting, graph, space, virtual.positions, hosts.node)
-    if refine:
+        stay_if_little_gained(hosts, prior, parameters.migration_threshold, parameters.refine, squared)
+        if parameters.migration == "eager":
+            counters["migrations"] = eager_migrations(hosts, virtual, mapped) + refined.moves
+        else:
+            counters["migrations"] = migrations(setting, hosts.node[graph.unit_of])
+    usage = virtual.usage_bytes()
+    physical = virtual.usage_bytes(space.coordinates.positions[hosts.node])
+    counters["virtual_usage_bytes"] = usage
+    counters["mapping_stretch"] = physical / usage if usage > 0 else None
+    counters |= record(hosts, virtual.positions)
+    if parameters.refine:
         counters["measured"] = refined.memory.as_trace()
     return Placed(hosts.node[graph.unit_of], virtual.positions[graph.unit_of], counters)
 
 
-def _start(virtual: Virtual, prior: Prior | None, start: Callable[[Virtual, IndexArray], None]) -> IndexArray:
+def _start(virtual: Virtual, prior: Prior | None, start: Start) -> IndexArray:
     """Bring units to where they start from; returns those whose surroundings are new to them."""
     free = np.flatnonzero(virtual.free)
     if prior is None:
@@ -154,33 +146,20 @@ def _start(virtual: Virtual, prior: Prior | None, start: Callable[[Virtual, Inde
     return np.flatnonzero(virtual.free & (prior.changed | ~past))
 
 
-def _concerned(graph: UnitGraph, changed: NDArray[np.bool_]) -> IndexArray:
+def _concerned(graph: UnitGraph, changed: BoolArray) -> IndexArray:
     """The units that have changed, and their neighbours."""
     concerned = changed.copy()
     concerned[graph.neighbours[changed[graph.owner]]] = True
     return np.flatnonzero(concerned & (graph.fixed < 0))
 
 
-def answer_by(mapping: Callable[[Setting, Space, Any, int], Placed], goal: Goal, task: Task) -> Answer:
+def answer_by(mapping: Callable[[Setting, Space, Any], Placed], goal: Goal, task: Task) -> Answer:
     """The answer of a policy that places in the latency space; a failure is its reason."""
-    space = known_space(task.problem.network, task.seed)
-    trace = _about(space)
+    space = space_of(task.problem.network, task.seed)
     try:
-        placed = mapping(task.setting, space, task.parameters, task.seed)
+        placed = mapping(task.setting, space, task.parameters)
     except (NoHostError, NoEndError) as error:
-        return Answer("unknown", goal=goal, reason=str(error), trace=trace)
+        return Answer("unknown", goal=goal, reason=str(error), trace=space.as_trace)
     downloads = choose_downloads(task.setting, placed.nodes)
-    return Answer("feasible", placed.nodes, goal=goal, trace=placed.counters | trace, downloads=downloads)
-
-
-_ABOUT: WeakKeyDictionary[Space, dict[str, Any]] = WeakKeyDictionary()
-
-
-def _about(space: Space) -> dict[str, Any]:
-    """What a trace says about coordinates: the same for all plans in a space."""
-    trace = _ABOUT.get(space)
-    if trace is None:
-        trace = _ABOUT[space] = {"coordinates": "computed" if space.computed else "given"}
-        if space.coordinates.errors is not None:
-            trace["coordinate_errors"] = space.coordinates.errors.as_trace()
-    return trace
+    trace = placed.counters | space.as_trace
+    return Answer("feasible", placed.nodes, goal=goal, trace=trace, downloads=downloads)

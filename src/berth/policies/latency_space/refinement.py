@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,6 @@ from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_space.adaptation import is_number
 from berth.policies.latency_space.hosts import Hosts
 from berth.policies.latency_space.mapping import PairMoves
-from berth.policies.latency_space.units import UnitGraph
-from berth.space.network_space import Space
 
 LOOKED_AT = 32
 """As many of the nearest nodes are compared by their coordinates; the best of them are probed."""
@@ -96,17 +94,12 @@ class Memory:
 class Refinement:
     """Units that look for better nodes, and what that takes."""
 
-    network: Network
-    graph: UnitGraph
     hosts: Hosts
     """Where units are; changed."""
-    space: Space
     positions: FloatArray
     """The units' virtual places."""
     running: IndexArray
     """The units' nodes at present, -1 where they don't run yet; delays of streams that run are known."""
-    residuals: FloatArray
-    """What each node adds to its distances."""
     memory: Memory
     """What was measured before: estimates that are better than distances."""
     most_nodes: int
@@ -116,10 +109,11 @@ class Refinement:
     """Usage by squared delays."""
     probes: int = 0
     moves: int = 0
-    _instances: IndexArray = field(init=False)
+    """Of instances."""
 
     def __post_init__(self) -> None:
-        self._instances = np.bincount(self.graph.unit_of, minlength=len(self.graph)).astype(np.intp)
+        self.graph, self.space = self.hosts.graph, self.hosts.space
+        self._delays, self._residuals = self.space.table.delay_ms, self.space.residuals
 
     def run(self, first: IndexArray) -> None:
         """Move units to nodes where the measured usage of their streams is lower; `first` ones try first."""
@@ -163,8 +157,8 @@ class Refinement:
         mine = inside[graph.owner]
         neighbours = graph.neighbours[mine]
         near = self._near(units, self._count())
-        if not hosts.linked:
-            pairs = PairMoves(graph, hosts, self.space.coordinates, self.residuals, self.squared)
+        if hosts.delays is not None:
+            pairs = PairMoves(hosts, self._residuals, self.squared)
             first = pairs.run(units, near, first)
         wanted = np.concatenate([near.ravel(), hosts.node[units], hosts.node[neighbours], running[units]])
         nodes = np.unique(wanted[wanted >= 0])
@@ -174,7 +168,7 @@ class Refinement:
         tried[units, -1] = np.where(running[units] >= 0, np.searchsorted(nodes, running[units]), -1)
         known = self._known(nodes, running[self.graph.owner[mine]], running[neighbours])
         rows, delays = self._delays_among(nodes)
-        if not hosts.linked:
+        if hosts.delays is not None:
             # Who can't exchange streams at all is known without a probe.
             there = delays[rows[:, None], rows[None, :]]
             known |= np.isnan(there) | np.isnan(there.T)
@@ -185,7 +179,7 @@ class Refinement:
             core.ProbedNodes(
                 numbers=nodes,
                 positions=self.space.coordinates.positions[nodes],
-                extra=self.residuals[nodes],
+                extra=self._residuals[nodes],
                 delays=delays,
                 delay_rows=rows,
                 remembered=self.memory.among(nodes),
@@ -203,16 +197,15 @@ class Refinement:
             squared=self.squared,
         )
         hosts.node[units] = nodes[host[units]]
-        self.moves += int(self._instances[moved].sum())
+        self.moves += int(np.bincount(graph.unit_of)[moved].sum())
         self.probes += len(probed) // 2
         self.memory.add(probed.reshape(-1, 2)[:LOGGED])
 
     def _delays_among(self, nodes: IndexArray) -> tuple[IndexArray, FloatArray]:
         """A matrix of delays, and the numbers that nodes have in it."""
-        delays = self.network.table.delay_ms
-        if isinstance(delays, np.ndarray):
-            return nodes, np.ascontiguousarray(delays)
-        return np.arange(len(nodes)), np.ascontiguousarray(delays[nodes[:, None], nodes[None, :]])
+        if isinstance(self._delays, np.ndarray):
+            return nodes, np.ascontiguousarray(self._delays)
+        return np.arange(len(nodes)), np.ascontiguousarray(self._delays[nodes[:, None], nodes[None, :]])
 
     def _doubt(self) -> float:
         """How far estimates may be off: the worse the coordinates, the more nodes are worth a probe."""
@@ -224,10 +217,10 @@ class Refinement:
 
     def _count(self) -> int:
         """How many of the nearest nodes to compare."""
-        exact = not self.space.computed and not isinstance(self.network.table.delay_ms, np.ndarray)
+        exact = not self.space.computed and not isinstance(self._delays, np.ndarray)
         if exact:
             return LOOKED_AT_BY_COORDINATES
-        poor = self._doubt() >= POOR or not self.hosts.linked
+        poor = self._doubt() >= POOR or self.hosts.delays is not None
         return LOOKED_AT_IN_POOR_SPACES if poor else LOOKED_AT
 
     def _near(self, units: IndexArray, count: int) -> IndexArray:
@@ -253,7 +246,7 @@ class Refinement:
     def _may_host(self, nodes: IndexArray, units: IndexArray) -> BoolArray:
         """Whether each unit may be on each of the nodes, whatever their room."""
         may = np.zeros((len(self.graph), len(nodes)), dtype=bool)
-        may[units] = self.hosts.hosting[nodes]
+        may[units] = self.space.hosts[nodes]
         for unit in units.tolist():
             allowed = self.graph.allowed[unit]
             if allowed is not None:

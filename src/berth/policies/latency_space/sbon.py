@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from berth.core import space as core
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.model.arrays import IndexArray
+from berth.model.parameters import POSITIVE, Values, at_least, setting
 from berth.policies.latency_space.placing import Placed, SpaceParameters, answer_by, place
-from berth.policies.latency_space.virtual import Virtual, relaxed, stay_in_the_middle
+from berth.policies.latency_space.virtual import NoEndError, Virtual
 from berth.policies.policy import About, Answer, Task
 from berth.space.network_space import Space
 
 GOAL = Goal({"elastic_energy": 1.0})
+
+LOGGED_ROUNDS = 1000
+"""Steps of so many rounds are kept, where every change of host is a migration."""
 
 
 @dataclass(frozen=True)
 class SbonParameters(SpaceParameters):
     """What users may set for sbon."""
 
-    refine: bool = field(
-        default=False, metadata={"help": "try near nodes by measured delays after the mapping"}
+    refine: bool = setting(False, "try near nodes by measured delays after the mapping")
+    pace: float = setting(
+        0.1,
+        "step of an operator: this x its force / the highest sum of rates",
+        Values(lambda pace: 0 < pace < 1, "is not above 0 and below 1, where springs come to rest"),
     )
-    pace: float = field(
-        default=0.1, metadata={"help": "step of an operator: this x its force / the highest sum of rates"}
+    force_threshold_ms: float = setting(
+        0.5, "at rest when no force / the highest sum of rates is above this", POSITIVE
     )
-    force_threshold_ms: float = field(
-        default=0.5, metadata={"help": "at rest when no force / the highest sum of rates is above this"}
+    max_rounds: int = setting(5000, "give up after so many rounds", at_least(1))
+    mapping: Literal["nearest", "least-loaded"] = setting(
+        "nearest", "the nearest node with room, or of the nearest ones that which hosts least"
     )
-    max_rounds: int = field(default=5000, metadata={"help": "give up after so many rounds"})
-    mapping: Literal["nearest", "least-loaded"] = field(
-        default="nearest",
-        metadata={"help": "the nearest node with room, or of the nearest ones that which hosts least"},
-    )
-    mapping_nodes: int = field(default=3, metadata={"help": "how many nearest ones, for least-loaded"})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.pace < 1:
-            raise ValueError(f"pace: {self.pace} is not above 0 and below 1, where springs come to rest")
-        if not self.force_threshold_ms > 0:
-            raise ValueError(f"force_threshold_ms: {self.force_threshold_ms} is not above 0")
-        for name in ("max_rounds", "mapping_nodes"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)} is below 1")
+    mapping_nodes: int = setting(3, "how many nearest ones, for least-loaded", at_least(1))
 
 
 class Sbon:
@@ -63,7 +59,7 @@ class Sbon:
         return answer_by(sbon_mapping, GOAL, task)
 
 
-def sbon_mapping(setting: Setting, space: Space, parameters: SbonParameters, seed: int = 0) -> Placed:
+def sbon_mapping(setting: Setting, space: Space, parameters: SbonParameters) -> Placed:
     """Place everything by springs.
 
     Raises:
@@ -71,16 +67,39 @@ def sbon_mapping(setting: Setting, space: Space, parameters: SbonParameters, see
         NoEndError: the springs did not come to rest.
         BadInput: a stream's rate is not known.
     """
-
-    def springs(virtual: Virtual, changed: IndexArray) -> None:
-        if len(changed):
-            relaxed(
-                virtual,
-                parameters.pace,
-                parameters.force_threshold_ms,
-                parameters.max_rounds,
-                parameters.migration == "eager",
-            )
-
     nodes = parameters.mapping_nodes if parameters.mapping == "least-loaded" else 1
-    return place(setting, space, parameters, springs, stay_in_the_middle, parameters.refine, True, nodes)
+    return place(setting, space, parameters, relax, squared=True, least_loaded_of=nodes)
+
+
+def relax(virtual: Virtual, changed: IndexArray, parameters: SbonParameters) -> None:
+    """Let springs pull the free units until they are at rest, unless nothing has changed.
+
+    Raises:
+        NoEndError: too many rounds.
+    """
+    if len(changed) == 0:
+        return
+    messages, longest = 0, 0
+    logs = [np.zeros((0, virtual.positions.shape[1] + 1))]
+    logged = min(parameters.max_rounds, LOGGED_ROUNDS) if parameters.migration == "eager" else 0
+    # Group by group: what one does depends on no rate of another.
+    for group in np.unique(virtual.group[virtual.free]).tolist():
+        moving = np.flatnonzero(virtual.group == group)
+        rounds, sent, log = core.relax(
+            virtual.graph.streams,
+            virtual.weights,
+            moving,
+            virtual.positions,
+            virtual.free,
+            pace=parameters.pace,
+            threshold=parameters.force_threshold_ms,
+            most_rounds=parameters.max_rounds,
+            log_rows=len(moving) * logged,
+        )
+        if rounds < 0:
+            after = f"after {parameters.max_rounds} rounds; max_rounds allows more"
+            raise NoEndError(f"the springs are not at rest {after}")
+        messages, longest = messages + sent, max(longest, rounds)
+        logs.append(log)
+    virtual.log = np.concatenate(logs)
+    virtual.counters = {"rounds": longest, "messages": messages}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from berth.core import space as core
-from berth.evaluation.goal import goal_mistakes
-from berth.model import BadInput, Problem, Together, Where
+from berth.model import BadInput, Problem, Together
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
-from berth.policies.latency_space.network_facts import NetworkFacts
+from berth.policies.policy import mistakes_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +21,8 @@ class UnitGraph:
     bytes per second that it sends to each (`forward`) and receives from it (`backward`).
     """
 
+    names: list[str]
+    """Every unit's first instance by name."""
     unit_of: IndexArray
     """The unit of every instance."""
     first: IndexArray
@@ -63,54 +64,38 @@ class UnitGraph:
         return slice(self.offsets[unit], self.offsets[unit + 1])
 
 
-def unit_graph(problem: Problem, facts: NetworkFacts) -> UnitGraph:
+def unit_graph(problem: Problem) -> UnitGraph:
     """The units of a problem.
 
     Raises:
         BadInput: a stream's rate is not known.
     """
     graph = problem.instances
-    _check_rates(problem)
+    if np.isnan(graph.stream_rate).any():
+        raise BadInput(mistakes_for(problem, "network_usage", "this policy needs rates"))
     unit_of = _units(problem)
-    first = np.unique(unit_of, return_index=True)[1] if unit_of is not None else np.arange(len(graph))
-    ends = (graph.pair_sender, graph.pair_receiver)
-    if unit_of is None:
-        unit_of = first
-    else:
-        ends = (unit_of[ends[0]], unit_of[ends[1]])
-    streams = _adjacency(len(first), *ends, graph.pair_rate)
-    allowed = _allowed(problem, facts, unit_of, len(first))
+    first = np.unique(unit_of, return_index=True)[1]
+    streams = _adjacency(
+        len(first), unit_of[graph.pair_sender], unit_of[graph.pair_receiver], graph.pair_rate
+    )
+    allowed = _allowed(problem, unit_of, len(first))
     fixed = np.array(
         [-1 if nodes is None or len(nodes) != 1 else nodes[0] for nodes in allowed], dtype=np.intp
     )
-    return UnitGraph(unit_of, first, fixed, allowed, *streams)
+    names = [graph.names[number] for number in first.tolist()]
+    return UnitGraph(names, unit_of, first, fixed, allowed, *streams)
 
 
-def _check_rates(problem: Problem) -> None:
-    if np.isnan(problem.instances.stream_rate).any():
-        lines = goal_mistakes(replace(problem, objective={"network_usage": 1.0}))
-        # What the problem's own objective is doesn't matter here.
-        raise BadInput(
-            [line.replace("objective.network_usage", "this policy needs rates", 1) for line in lines]
-        )
-
-
-def _units(problem: Problem) -> IndexArray | None:
-    """The unit of every instance, numbered by first instances; None where each is one of its own."""
+def _units(problem: Problem) -> IndexArray:
+    """The unit of every instance, numbered by first instances."""
     graph = problem.instances
-    groups = [
-        [graph.operator_index[f"{application.name}/{name}"] for name in rule.operators]
-        for application in problem.applications
-        for rule in application.rules
-        if isinstance(rule, Together)
-    ]
-    if not groups:
-        return None
     label = np.arange(len(graph))
-    for operators in groups:
-        numbers = np.concatenate([np.array(graph.operators[number].instances) for number in operators])
-        joined = np.isin(label, label[numbers])
-        label[joined] = label[joined].min()
+    for application in problem.applications:
+        for rule in application.rules:
+            if isinstance(rule, Together):
+                operators = [graph.operator_index[f"{application.name}/{name}"] for name in rule.operators]
+                joined = np.isin(label, label[np.isin(graph.operator_of, operators)])
+                label[joined] = label[joined].min()
     return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
 
 
@@ -133,24 +118,13 @@ def _adjacency(
     return offsets, np.asarray(found % max(size, 1), dtype=np.intp), forward, backward, sends, receives
 
 
-def _allowed(
-    problem: Problem, facts: NetworkFacts, unit_of: IndexArray, count: int
-) -> list[IndexArray | None]:
+def _allowed(problem: Problem, unit_of: IndexArray, count: int) -> list[IndexArray | None]:
     """The nodes that may host each unit: what all its operators allow."""
-    graph = problem.instances
+    graph, hosting = problem.instances, problem.network.hosting
     allowed: list[IndexArray | None] = [None] * count
-    ruled = any(isinstance(rule, Where) for item in problem.applications for rule in item.rules)
-    seen = set()
-    for unit, operator in zip(unit_of.tolist(), graph.operator_of.tolist(), strict=True):
-        candidates = graph.operators[operator].operator.candidates
-        if (candidates is None and not ruled) or (unit, operator) in seen:
-            continue
-        seen.add((unit, operator))
-        nodes = graph.allowed_nodes[operator] if ruled else facts.hosting_among(candidates or ())
-        if candidates is None and len(nodes) == facts.hosting_count:
-            continue
-        before = allowed[unit]
-        allowed[unit] = nodes if before is None else np.intersect1d(before, nodes)
-    if facts.hosting_count == 1 or facts.hosting_count == 0:
-        allowed = [facts.hosting if nodes is None else nodes for nodes in allowed]
+    for unit, operator in dict.fromkeys(zip(unit_of.tolist(), graph.operator_of.tolist(), strict=True)):
+        nodes = graph.allowed_nodes[operator]
+        if len(nodes) < len(hosting) or len(hosting) <= 1:
+            before = allowed[unit]
+            allowed[unit] = nodes if before is None else np.intersect1d(before, nodes)
     return allowed

@@ -13,13 +13,13 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
-from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
 from berth.model.arrays import IndexArray
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
-from berth.policies.policy import Answer, Task
+from berth.policies.policy import Answer, Task, mistakes_for
 from berth.policies.two_stage.ffd import FfdParameters, few_servers_first
 from berth.policies.two_stage.requests import Cluster, Request, requests
 from berth.policies.two_stage.stages import (
@@ -91,8 +91,7 @@ def _mistakes(task: Task, policy: str, first: str) -> Iterator[str]:
                 "packs instances into containers; give it {count, capacity}, or place it with --policy odp"
             )
     if FIRST_STAGES[first].needs_rates or SECOND_STAGES[task.parameters.second_stage].needs_rates:
-        for line in goal_mistakes(replace(task.problem, objective={"traffic": 1.0})):
-            yield line.replace("objective.traffic", f"--policy {policy}", 1)
+        yield from mistakes_for(task.problem, "traffic", f"--policy {policy}")
 
 
 def _figures(setting: Setting, nodes: IndexArray, containers: dict[str, str]) -> dict[str, float]:

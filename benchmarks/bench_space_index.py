@@ -61,11 +61,6 @@ def questions(places: FloatArray, random: np.random.Generator) -> list[Question]
         among = numbers[fits]
         return among[np.argmin(np.sqrt(((places[among] - point) ** 2).sum(axis=1)))]
 
-    def within(point: FloatArray) -> object:
-        distance = away(point)
-        inside = np.flatnonzero(distance <= NEAR)
-        return inside[np.argsort(distance[inside], kind="stable")]
-
     def amid(point: FloatArray) -> FloatArray:
         """A point where all nodes around are full."""
         return places[0] + (point - places[0]) * 0.01
@@ -77,21 +72,10 @@ def questions(places: FloatArray, random: np.random.Generator) -> list[Question]
         Question("nearest", lambda p, _: index.nearest(p, 1), lambda p, _: np.argmin(away(p))),
         Question("nearest 10", lambda p, _: index.nearest(p, 10), lambda p, _: sorted_near(p, 10)),
         Question(
-            "nearest accepted",
-            lambda p, _: index.nearest_where(p, lambda nodes: allowed[nodes]),
-            lambda p, _: nearest_of(p, allowed),
-        ),
-        Question(
-            f"nearest accepted, {crowded} full",
-            lambda p, _: index.nearest_where(amid(p), lambda nodes: ~full[nodes]),
-            lambda p, _: nearest_of(amid(p), ~full),
-        ),
-        Question(
             f"nearest with room, {crowded} full",
-            lambda p, _: index.nearest_with_room(amid(p), room, 0),
+            lambda p, _: index.nearest_many(amid(p)[None], 1, room, np.zeros(1, dtype=np.intp)),
             lambda p, _: nearest_of(amid(p), ~full & allowed),
         ),
-        Question(f"within {NEAR:g} ms", lambda p, _: index.within(p, NEAR), lambda p, _: within(p)),
         Question(
             "in ellipse",
             lambda p, q: index.in_ellipse(p, q, length(p, q)),

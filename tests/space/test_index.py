@@ -98,32 +98,6 @@ def test_nearest_with_room_of_many_points(given_nodes: Nodes, count: int, share:
 
 
 @usual
-@given(nodes, st.sampled_from([0.0, 0.02, 0.3, 1.0]))
-def test_nearest_that_is_accepted(given_nodes: Nodes, share: float) -> None:
-    free = given_nodes.random.random(len(given_nodes.positions)) < share
-    asked: list[int] = []
-
-    def accepted(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        asked.extend(numbers.tolist())
-        return np.asarray(free[numbers])
-
-    order, _ = given_nodes.by_distance(given_nodes.point)
-    expected = next((int(node) for node in order if free[node]), -1)
-    assert given_nodes.index.nearest_where(given_nodes.point, accepted) == expected
-    assert len(asked) == len(set(asked)), "no node is asked twice"
-    room = core.Room(np.array([[2.0]]), [np.arange(len(free))], [np.where(free, 2.0, 1.0)])
-    assert given_nodes.index.nearest_with_room(given_nodes.point, room, 0) == expected
-
-
-@usual
-@given(nodes, st.sampled_from([-1.0, 0.0, 3.0, 5.0, 12.5, np.inf]))
-def test_within(given_nodes: Nodes, radius: float) -> None:
-    order, away = given_nodes.by_distance(given_nodes.point)
-    found = given_nodes.index.within(given_nodes.point, radius)
-    assert found.tolist() == order[away <= radius].tolist()
-
-
-@usual
 @given(nodes, st.sampled_from([0.0, 0.5, 1.0, 1.0 + 1e-15, 1.5, 4.0, np.inf]), st.booleans())
 def test_in_ellipse(given_nodes: Nodes, stretch: float, one_focus: bool) -> None:
     first = given_nodes.some_point()
@@ -152,17 +126,17 @@ def test_heights_decide() -> None:
     numbers, distances = index.nearest([0.0], 3)
     assert numbers.tolist() == [1, 2, 0]
     assert distances.tolist() == [3.0, 3.0, 9.0]
-    assert index.within([0.0], 3.0).tolist() == [1, 2]
     assert index.in_ellipse([0.0], [2.0], 6.0).tolist() == [1]
 
 
 def test_room_may_change_between_searches() -> None:
     index = SpaceIndex(np.arange(40.0)[:, None])
-    room = np.ones(40)
+    room = core.Room(np.array([[1.0]]), [np.arange(40)], [np.ones(40)])
     taken = []
     for _ in range(41):
-        taken.append(index.nearest_where([0.0], lambda numbers: room[numbers] >= 1.0))
-        room[taken[-1]] = 0.0
+        taken.append(int(index.nearest_many([[0.0]], 1, room, np.array([0]))[0][0, 0]))
+        if taken[-1] >= 0:
+            room.put(0, taken[-1])
     assert taken == [*range(40), -1]
 
 
@@ -171,8 +145,10 @@ def test_many_nodes_at_one_place_and_one_far_away() -> None:
     positions[77] = 1e6
     index = SpaceIndex(positions)
     assert index.nearest([0.0, 0.0, 0.0], 3)[0].tolist() == [0, 1, 2]
-    assert index.nearest_where([0.0, 0.0, 0.0], lambda numbers: numbers == 77) == 77
-    assert index.nearest_where([0.0, 0.0, 0.0], lambda numbers: numbers == 150) == 150
+    for only in (77, 150):
+        room = core.Room(np.array([[1.0]]), [np.arange(200)], [(np.arange(200) == only).astype(np.float64)])
+        found = index.nearest_many([[0.0, 0.0, 0.0]], 2, room, np.array([0]))[0]
+        assert found.tolist() == [[only, -1]]
 
 
 def test_one_node_and_none() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from berth.evaluation import Setting, evaluate
@@ -12,6 +12,7 @@ from berth.evaluation.situation import assignment_of
 from berth.exact.placement import unmodelled
 from berth.model import Plan
 from berth.model.pair_fields import AllPairsError
+from berth.model.parameters import SHARE, setting
 from berth.policies.odp import OdpParameters, infeasible
 from berth.policies.policy import About, Answer, Task
 from berth.policies.registry import find_policy
@@ -33,14 +34,9 @@ LARGEST_EXACT = 50_000_000
 class AutoParameters(OdpParameters):
     """What users may set: what `odp` takes, and how the time is shared."""
 
-    exact_share: float = field(
-        default=0.5, metadata={"help": "the share of the time after which a proof is given up for a search"}
+    exact_share: float = setting(
+        0.5, "the share of the time after which a proof is given up for a search", SHARE
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.exact_share <= 1:
-            raise ValueError(f"exact_share: {self.exact_share} is not above 0 and up to 1")
 
     @property
     def of_odp(self) -> OdpParameters:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from berth.evaluation.goal import Goal
 from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Sampling, modelled, unmodelled
+from berth.model.parameters import SHARE, Parameters, Values, setting
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, Task
 from berth.policies.sharing.exact import solve_shared
@@ -15,27 +16,19 @@ from berth.policies.solve import problem_goal
 
 
 @dataclass(frozen=True)
-class OdpParameters:
+class OdpParameters(Parameters):
     """What users may set."""
 
-    candidate_fraction: float = field(
-        default=1.0,
-        metadata={"help": "consider only this share of each operator's candidates, drawn at random"},
+    candidate_fraction: float = setting(
+        1.0, "consider only this share of each operator's candidates, drawn at random", SHARE
     )
-    candidate_seed: int | None = field(
-        default=None, metadata={"help": "seed of that draw; none: the solve's seed"}
+    candidate_seed: int | None = setting(None, "seed of that draw; none: the solve's seed")
+    gap: float = setting(
+        0.0, "stop when the gap is at most this", Values(lambda gap: 0 <= gap < 1, "is not from 0 to below 1")
     )
-    gap: float = field(default=0.0, metadata={"help": "stop when the gap is at most this"})
-    ties: Literal["any", "first", "random"] = field(
-        default="any",
-        metadata={"help": "among equally good plans: any, the one on the first nodes, or one at random"},
+    ties: Literal["any", "first", "random"] = setting(
+        "any", "among equally good plans: any, the one on the first nodes, or one at random"
     )
-
-    def __post_init__(self) -> None:
-        if not 0 < self.candidate_fraction <= 1:
-            raise ValueError(f"candidate_fraction: {self.candidate_fraction} is not above 0 and up to 1")
-        if not 0 <= self.gap < 1:
-            raise ValueError(f"gap: {self.gap} is not from 0 to below 1")
 
 
 class Odp:

@@ -8,7 +8,7 @@ problem's objective, and the trace tells which executors move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.model import Application, Network, Problem
+from berth.model.parameters import at_least, setting
 from berth.policies.odp import OdpParameters, infeasible, solve_for
 from berth.policies.policy import About, Answer, Task
 from berth.policies.solve import problem_goal
@@ -28,17 +29,9 @@ PLACES = "executors"
 class SchedulerParameters(OdpParameters):
     """What users may set, beside odp's own."""
 
-    worker_slots: int = field(default=2, metadata={"help": "worker slots of each node, WS(u)"})
-    executors_per_slot: int = field(default=4, metadata={"help": "executors that a slot holds, EPS_max"})
-    first_run: bool = field(
-        default=False, metadata={"help": "rates are not known yet: place for availability, ties at random"}
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("worker_slots", "executors_per_slot"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: {getattr(self, name)} is below 1")
+    worker_slots: int = setting(2, "worker slots of each node, WS(u)", at_least(1))
+    executors_per_slot: int = setting(4, "executors that a slot holds, EPS_max", at_least(1))
+    first_run: bool = setting(False, "rates are not known yet: place for availability, ties at random")
 
 
 class SchedulerOdp:

@@ -8,7 +8,7 @@ second round differs where the first one's rates were noisy (erratum E0.9).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil, isfinite
 
 import numpy as np
@@ -19,6 +19,7 @@ from berth.evaluation.limits import TOLERANCE, Room
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
 from berth.model.arrays import FloatArray, IndexArray
+from berth.model.parameters import NOT_NEGATIVE, SHARE, Parameters, Values, at_least, setting
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task, mistakes_for
@@ -26,35 +27,24 @@ from berth.policies.round_robin import RoundRobin
 
 
 @dataclass(frozen=True)
-class TStormParameters:
+class TStormParameters(Parameters):
     """What users may set."""
 
-    rounds: int = field(default=2, metadata={"help": "how often executors are reassigned, at most"})
-    gamma: float | None = field(
-        default=None,
-        metadata={"help": "at most ceil(gamma x executors / nodes) of an application on a node; none: any"},
+    rounds: int = setting(2, "how often executors are reassigned, at most", at_least(1))
+    gamma: float | None = setting(
+        None,
+        "at most ceil(gamma x executors / nodes) of an application on a node; none: any",
+        Values(lambda gamma: gamma > 0 and isfinite(gamma), "is not above 0; none turns it off"),
     )
-    noise: float = field(
-        default=0.0, metadata={"help": "standard deviation of observed rates, relative to the true ones"}
+    noise: float = setting(
+        0.0, "standard deviation of observed rates, relative to the true ones", NOT_NEGATIVE
     )
-    alpha: float = field(
-        default=0.5, metadata={"help": "weight of the newest observation in the moving average of rates"}
+    alpha: float = setting(0.5, "weight of the newest observation in the moving average of rates", SHARE)
+    period_s: float = setting(
+        300.0,
+        "seconds between rounds; only tells the rounds' times in the trace",
+        Values(lambda period: period > 0 and isfinite(period), "is not above 0"),
     )
-    period_s: float = field(
-        default=300.0, metadata={"help": "seconds between rounds; only tells the rounds' times in the trace"}
-    )
-
-    def __post_init__(self) -> None:
-        if self.rounds < 1:
-            raise ValueError(f"rounds: {self.rounds} is below 1")
-        if self.gamma is not None and not (self.gamma > 0 and isfinite(self.gamma)):
-            raise ValueError(f"gamma: {self.gamma} is not above 0; none turns it off")
-        if not (self.noise >= 0 and isfinite(self.noise)):
-            raise ValueError(f"noise: {self.noise} is not 0 or above")
-        if not 0 < self.alpha <= 1:
-            raise ValueError(f"alpha: {self.alpha} is not above 0 and up to 1")
-        if not (self.period_s > 0 and isfinite(self.period_s)):
-            raise ValueError(f"period_s: {self.period_s} is not above 0")
 
 
 class TStorm:

@@ -1,14 +1,12 @@
-"""Which nodes are where in the latency space: nearest, nearest with room, range and ellipse."""
+"""Which nodes are where in the latency space: nearest, nearest with room, and ellipse."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from berth.core import space as core
-from berth.model.arrays import BoolArray, FloatArray
+from berth.model.arrays import FloatArray
 
 IndexArray = NDArray[np.int64]
 
@@ -46,7 +44,9 @@ class SpaceIndex:
 
     def nearest(self, point: ArrayLike, count: int) -> tuple[IndexArray, FloatArray]:
         """The `count` nearest nodes, or all if there are fewer, and their distances."""
-        return self._tree.nearest(self._point(point), count)
+        numbers, distances = self.nearest_many(self._point(point)[None], count)
+        found = numbers[0] >= 0
+        return numbers[0][found], distances[0][found]
 
     def nearest_many(
         self, points: ArrayLike, count: int, room: core.Room | None = None, units: IndexArray | None = None
@@ -62,23 +62,7 @@ class SpaceIndex:
             room, units = None, np.zeros(0, dtype=np.int64)
         elif len(units) != len(rows):
             raise ValueError(f"room: {len(units)} units don't fit {len(rows)} points")
-        return self._tree.nearest_of_many(rows, max(count, 0), room, units)
-
-    def nearest_where(self, point: ArrayLike, accepted: Callable[[IndexArray], BoolArray]) -> int:
-        """The nearest node that is accepted; -1: none is.
-
-        `accepted` is asked about nodes in groups, no node twice, and says which ones will do as things
-        are at that moment: rooms may change from one search to the next.
-        """
-        return self._tree.nearest_where(self._point(point), accepted)
-
-    def nearest_with_room(self, point: ArrayLike, room: core.Room, unit: int) -> int:
-        """The nearest node that has room for a unit; -1: none has."""
-        return self._tree.nearest_with_room(self._point(point), room, unit)
-
-    def within(self, point: ArrayLike, radius: float) -> IndexArray:
-        """The nodes within a radius, by distance and then number."""
-        return self._tree.within(self._point(point), float(radius))
+        return self._tree.nearest(rows, max(count, 0), room, units)
 
     def in_ellipse(self, first: ArrayLike, second: ArrayLike, length: float) -> IndexArray:
         """The nodes, by number, whose distances from two foci sum up to at most `length`.

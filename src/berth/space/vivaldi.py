@@ -8,17 +8,20 @@ needs no step size: without heights, the sum of a node's own errors can't grow (
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from berth.core import space as core
 from berth.model.arrays import FloatArray, IndexArray
+from berth.model.parameters import Parameters, Values, at_least, setting
 from berth.model.randomness import generator_for
 from berth.space.coordinates import Coordinates, error_figures
 from berth.space.samples import Samples
 
 MOST_DIMENSIONS = 16
+STEP = Values(lambda share: 0 < share <= 1, "is not above 0 and at most 1")
+"""What a share that a node goes, or takes over, may be."""
 ALL_PAIRS = 250_000
 """Up to so many measured pairs (all of 700 nodes) all are used unless a number of neighbours is given."""
 NEIGHBOURS = 32
@@ -45,38 +48,27 @@ GAP = 10.0
 
 
 @dataclass(frozen=True)
-class VivaldiOptions:
+class VivaldiOptions(Parameters):
     """Vivaldi's parameters; a value out of range is a ValueError that begins with the option's name."""
 
-    dimensions: int = field(default=3, metadata={"help": "dimensions of the space"})
-    height: bool = field(default=False, metadata={"help": "whether nodes have heights (access links), too"})
-    neighbours: int | None = field(
-        default=None, metadata={"help": "most neighbours of a node; none: all while they are few, then 32"}
+    dimensions: int = setting(
+        3,
+        "dimensions of the space",
+        Values(lambda count: 1 <= count <= MOST_DIMENSIONS, f"is not in 1 to {MOST_DIMENSIONS}"),
     )
-    c_c: float = field(default=0.25, metadata={"help": "share of a sample's error that a node moves by"})
-    c_e: float = field(default=0.25, metadata={"help": "share of a sample that enters a node's own error"})
-    rounds: int = field(default=300, metadata={"help": "most passes over all samples, of each step"})
-    refine: bool = field(
-        default=True,
-        metadata={
-            "help": "start with more dimensions, minimise absolute errors afterwards; false: Vivaldi alone"
-        },
+    height: bool = setting(False, "whether nodes have heights (access links), too")
+    neighbours: int | None = setting(
+        None, "most neighbours of a node; none: all while they are few, then 32", at_least(1)
     )
-    starts: int | None = field(
-        default=None,
-        metadata={"help": "how often to start anew, the best is taken; none: more for few nodes"},
+    c_c: float = setting(0.25, "share of a sample's error that a node moves by", STEP)
+    c_e: float = setting(0.25, "share of a sample that enters a node's own error", STEP)
+    rounds: int = setting(300, "most passes over all samples, of each step", at_least(1))
+    refine: bool = setting(
+        True, "start with more dimensions, minimise absolute errors afterwards; false: Vivaldi alone"
     )
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.dimensions <= MOST_DIMENSIONS:
-            raise ValueError(f"dimensions: {self.dimensions} is not in 1 to {MOST_DIMENSIONS}")
-        for name in ("neighbours", "rounds", "starts"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise ValueError(f"{name}: {value} is below 1")
-        for name in ("c_c", "c_e"):
-            if not 0 < getattr(self, name) <= 1:
-                raise ValueError(f"{name}: {getattr(self, name)} is not above 0 and at most 1")
+    starts: int | None = setting(
+        None, "how often to start anew, the best is taken; none: more for few nodes", at_least(1)
+    )
 
     def neighbours_for(self, pairs: int) -> int | None:
         """The most neighbours of a node; None: all of them."""

@@ -10,26 +10,14 @@ using namespace nb::literals;
 namespace berth::packing {
 namespace {
 
-using Numbers = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
-
-template <typename Value>
-nb::ndarray<nb::numpy, Value, nb::ndim<2>> as_matrix(std::vector<Value> values, std::size_t columns) {
-    const std::size_t shape[2] = {values.size() / columns, columns};
-    auto owned = std::make_unique<std::vector<Value>>(std::move(values));
-    Value* data = owned->data();
-    nb::capsule owner(owned.release(),
-                      [](void* memory) noexcept { delete static_cast<std::vector<Value>*>(memory); });
-    return {data, 2, shape, owner};
-}
-
 // Rows of kind and bin.
-Numbers as_rows(std::span<const Action> path) {
+NumpyMatrix<std::int64_t> as_rows(std::span<const Action> path) {
     std::vector<std::int64_t> values;
     for (const auto& [kind, bin] : path) {
         values.push_back(kind);
         values.push_back(bin);
     }
-    return as_matrix(std::move(values), 2);
+    return owning<NumpyMatrix<std::int64_t>>(std::move(values), {path.size(), 2});
 }
 
 SharedLimit shared_limit(const Vector<double>& needed, const Vector<std::int64_t>& place_of_bin,
@@ -65,12 +53,12 @@ Case make_case(const Vector<std::int64_t>& members, const Matrix<double>& need, 
             per_bin};
 }
 
-Numbers statuses(const PartialMap& map, const Case& what) {
+NumpyMatrix<std::int64_t> statuses(const PartialMap& map, const Case& what) {
     std::vector<std::int64_t> values;
     for (std::size_t bin = 0; bin < what.bins(); ++bin) {
         for (std::size_t kind = 0; kind < what.kinds(); ++kind) values.push_back(map.status(bin, kind));
     }
-    return as_matrix(std::move(values), what.kinds());
+    return owning<NumpyMatrix<std::int64_t>>(std::move(values), {what.bins(), what.kinds()});
 }
 
 }  // namespace

@@ -14,11 +14,6 @@ using namespace nb::literals;
 
 namespace berth::simulation {
 
-template <typename Value>
-std::span<const Value> span_of(const Vector<Value>& array) {
-    return {array.data(), array.size()};
-}
-
 Processors processors_named(const std::string& name) {
     if (name == "own") return Processors::own;
     if (name == "node") return Processors::node;
@@ -66,13 +61,13 @@ void place(Machine& machine, Vector<Index> node, Vector<double> service_s, Vecto
            Vector<Index> last_hop) {
     std::vector<Route> routes;
     for (std::size_t at = 0; at < first_hop.size(); ++at) routes.push_back({first_hop(at), last_hop(at)});
-    machine.place(span_of(node), span_of(service_s), std::move(routes));
+    machine.place(view(node), view(service_s), std::move(routes));
 }
 
 void set_network(Machine& machine, Vector<Index> link, Vector<double> delay_s, Vector<double> bandwidth) {
     std::vector<Hop> hops;
     for (std::size_t at = 0; at < link.size(); ++at) hops.push_back({delay_s(at), link(at)});
-    machine.set_network(std::move(hops), span_of(bandwidth));
+    machine.set_network(std::move(hops), view(bandwidth));
 }
 
 auto results(const Machine& machine) {
@@ -164,7 +159,7 @@ NB_MODULE(simulation, module) {
             "most_inside"_a)
         .def("place", &place, "node"_a, "service_s"_a, "first_hop"_a, "last_hop"_a)
         .def("set_network", &set_network, "link"_a, "delay_s"_a, "bandwidth"_a)
-        .def("set_delays", [](Machine& self, Vector<double> delay_s) { self.set_delays(span_of(delay_s)); },
+        .def("set_delays", [](Machine& self, Vector<double> delay_s) { self.set_delays(view(delay_s)); },
              "delay_s"_a)
         .def("set_first_gaps", &Machine::set_first_gaps, "source"_a, "gaps"_a)
         .def("set_gap", &Machine::set_gap, "source"_a, "gap"_a, "now"_a)

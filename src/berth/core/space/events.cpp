@@ -188,43 +188,29 @@ class Events {
 
 namespace {
 
-struct EventsResult {
-    Events::Counters counters;
-    Number stuck;
-    NumpyVector<Number> cluster;
-    NumpyMatrix<double> log;
-};
-
-EventsResult run_events(const Streams& streams, const Vector<double>& weights, const Vector<bool>& free,
-                        const MutableMatrix<double>& positions, const Vector<Number>& first, double tolerance,
-                        std::size_t most_events, bool printed, std::size_t log_rows) {
+// Counters, how it ended, the cluster of each unit and the log.
+auto run_events(const Streams& streams, const Vector<double>& weights, const Vector<bool>& free,
+                const MutableMatrix<double>& positions, const Vector<Number>& first, double tolerance,
+                std::size_t most_events, bool printed, std::size_t log_rows) {
     Events events(streams, weights, free, positions, log_rows);
     const Number stuck = positions.shape(0) > 0 ? events.run(view(first), tolerance, most_events, printed)
                                                 : Events::fixed_point;
-    return {events.counters, stuck, to_numpy(std::vector<Number>(events.cluster())), events.take_log().to_numpy()};
+    const auto& [total, iterations, messages, moves, non_unique, reopened] = events.counters;
+    nb::dict counters;
+    counters["events"] = total;
+    counters["iterations"] = iterations;
+    counters["messages"] = messages;
+    counters["moves"] = moves;
+    counters["non_unique"] = non_unique;
+    counters["reopened"] = reopened;
+    return nb::make_tuple(counters, stuck, to_numpy(events.cluster()), events.take_log().to_numpy());
 }
 
 }  // namespace
 
 void bind_events(nb::module_& module) {
-    nb::class_<EventsResult>(module, "EventsResult")
-        .def_prop_ro("counters",
-                     [](const EventsResult& found) {
-                         nb::dict counters;
-                         counters["events"] = found.counters.events;
-                         counters["iterations"] = found.counters.iterations;
-                         counters["messages"] = found.counters.messages;
-                         counters["moves"] = found.counters.moves;
-                         counters["non_unique"] = found.counters.non_unique;
-                         counters["reopened"] = found.counters.reopened;
-                         return counters;
-                     })
-        .def_ro("stuck", &EventsResult::stuck)
-        .def_prop_ro("cluster", [](const EventsResult& found) { return found.cluster; }, nb::rv_policy::automatic)
-        .def_prop_ro("log", [](const EventsResult& found) { return found.log; }, nb::rv_policy::automatic);
     module.def("run_events", &run_events, "streams"_a, "weights"_a, "free"_a, "positions"_a.noconvert(), "first"_a,
                nb::kw_only(), "tolerance"_a, "most_events"_a, "printed"_a, "log_rows"_a);
-    module.attr("FIXED_POINT") = Events::fixed_point;
     module.attr("TOO_MANY_EVENTS") = Events::too_many_events;
 }
 

@@ -82,51 +82,16 @@ double KdTree::at_least(std::size_t part, Place from) const {
 
 namespace {
 
-using Numbers = NumpyVector<Number>;
-using Distances = NumpyVector<double>;
-using Found = std::pair<Numbers, Distances>;
-
-Found as_arrays(const std::vector<Neighbour>& found) {
-    std::vector<Number> numbers;
-    std::vector<double> distances;
-    for (const Neighbour& each : found) {
-        numbers.push_back(each.number);
-        distances.push_back(each.distance);
-    }
-    return {to_numpy(std::move(numbers)), to_numpy(std::move(distances))};
-}
-
-bool everywhere(Number) { return true; }
-
-Found nearest(const KdTree& tree, const Vector<double>& from, std::size_t count) {
-    std::vector<Neighbour> found;
-    tree.nearest(view(from), count, everywhere, found);
-    return as_arrays(found);
-}
-
-Number nearest_with_room(const KdTree& tree, const Vector<double>& from, const Room& room, Number unit) {
-    std::vector<Neighbour> found;
-    tree.nearest(view(from), 1, [&](Number node) { return room.fits(unit, node); }, found);
-    return found.empty() ? -1 : found[0].number;
-}
-
-Number nearest_where(const KdTree& tree, const Vector<double>& from, const nb::callable& accepted) {
-    return tree.nearest_where(view(from), [&](const std::vector<Neighbour>& group) {
-        const auto flags = nb::cast<Vector<bool>>(accepted(as_arrays(group).first));
-        return std::vector<char>(flags.data(), flags.data() + flags.size());
-    });
-}
-
 // The `count` nearest nodes of each point, of those that have room for its unit; -1 where there are no more.
-auto nearest_of_many(const KdTree& tree, const Matrix<double>& points, std::size_t count, const Room* room,
-                     const Vector<Number>& units) {
+auto nearest(const KdTree& tree, const Matrix<double>& points, std::size_t count, const Room* room,
+             const Vector<Number>& units) {
     const Places from(points);
     std::vector<Number> numbers(from.size() * count, -1);
     std::vector<double> distances(from.size() * count, infinity);
     std::vector<Neighbour> found;
     for (std::size_t row = 0; row < from.size(); ++row) {
         if (room == nullptr) {
-            tree.nearest(from[row], count, everywhere, found);
+            tree.nearest(from[row], count, [](Number) { return true; }, found);
         } else {
             tree.nearest(from[row], count, [&](Number node) { return room->fits(units.data()[row], node); }, found);
         }
@@ -135,21 +100,8 @@ auto nearest_of_many(const KdTree& tree, const Matrix<double>& points, std::size
             distances[row * count + k] = found[k].distance;
         }
     }
-    return std::pair(to_numpy_matrix<Number>(std::move(numbers), from.size(), count),
-                     to_numpy_matrix<double>(std::move(distances), from.size(), count));
-}
-
-Numbers within(const KdTree& tree, const Vector<double>& from, double radius) {
-    const Place centre = view(from);
-    std::vector<Neighbour> found;
-    tree.visit(
-        [&](std::size_t part) { return tree.at_least(part, centre) <= radius; },
-        [&](std::size_t row) {
-            const double away = distance(tree.point(row), centre) + tree.height(row);
-            if (away <= radius) found.push_back({tree.number(row), away});
-        });
-    std::ranges::sort(found, std::less<>());
-    return as_arrays(found).first;
+    return std::pair(owning<NumpyMatrix<Number>>(std::move(numbers), {from.size(), count}),
+                     owning<NumpyMatrix<double>>(std::move(distances), {from.size(), count}));
 }
 
 struct Box {
@@ -180,7 +132,7 @@ Box around_ellipse(Place first, Place second, double length) {
     return box;
 }
 
-Numbers in_ellipse(const KdTree& tree, const Vector<double>& first, const Vector<double>& second, double length) {
+NumpyVector<Number> in_ellipse(const KdTree& tree, const Vector<double>& first, const Vector<double>& second, double length) {
     const Place one = view(first), other = view(second);
     const Box box = around_ellipse(one, other, length);
     std::vector<Number> found;
@@ -200,11 +152,7 @@ void bind_kd_tree(nb::module_& module) {
         .def(nb::init<const Matrix<double>&, const Vector<double>&, const Vector<Number>&>(), "points"_a, "heights"_a,
              "numbers"_a)
         .def("__len__", &KdTree::size)
-        .def("nearest", &nearest, "point"_a, "count"_a)
-        .def("nearest_where", &nearest_where, "point"_a, "accepted"_a)
-        .def("nearest_with_room", &nearest_with_room, "point"_a, "room"_a, "unit"_a)
-        .def("nearest_of_many", &nearest_of_many, "points"_a, "count"_a, "room"_a.none(), "units"_a)
-        .def("within", &within, "point"_a, "radius"_a)
+        .def("nearest", &nearest, "points"_a, "count"_a, "room"_a.none(), "units"_a)
         .def("in_ellipse", &in_ellipse, "first"_a, "second"_a, "length"_a);
     module.attr("LEAF_SIZE") = KdTree::leaf_size;
 }

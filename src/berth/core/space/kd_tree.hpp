@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -54,11 +53,6 @@ class KdTree {
         std::sort_heap(found.begin(), found.end());
     }
 
-    // The nearest point that is accepted; -1: none is. `accepts(numbers)` is asked about points in groups, none twice,
-    // and returns an array of flags.
-    template <typename Accepts>
-    Number nearest_where(Place from, Accepts accepts) const;
-
     // Calls `take(row)` for every point in the parts that `may_hold(part)` what is looked for.
     template <typename MayHold, typename Take>
     void visit(MayHold may_hold, Take take) const {
@@ -93,8 +87,6 @@ class KdTree {
     struct Waiting {
         double bound;  // no point of the part is nearer
         std::size_t part;
-
-        bool operator>(const Waiting& other) const { return bound > other.bound; }
     };
 
     // Part k is halved into parts 2k + 1 and 2k + 2; the points of each are a range of rows.
@@ -136,50 +128,5 @@ class KdTree {
     std::vector<double> low_;
     std::vector<double> high_;
 };
-
-template <typename Accepts>
-Number KdTree::nearest_where(Place from, Accepts accepts) const {
-    constexpr std::size_t first_try = 16;
-    std::vector<Neighbour> group;
-    nearest(from, first_try, [](Number) { return true; }, group);
-    if (group.empty()) return -1;
-    auto flags = accepts(group);
-    for (std::size_t k = 0; k < group.size(); ++k) {
-        if (flags[k]) return group[k].number;
-    }
-    // Beyond these: leaf by leaf, the nearer ones first, until none can have a nearer point.
-    const Neighbour refused = group.back();
-    std::size_t asked = group.size();
-    Neighbour best{-1, std::numeric_limits<double>::infinity()};
-    std::vector<Waiting> waiting{{at_least(0, from), 0}};
-    while (!waiting.empty() && waiting.front().bound <= best.distance) {
-        // Once there is one, all that could be nearer than it are asked about together.
-        const std::size_t wanted = best.number < 0 ? std::max(4 * first_try, asked) : size();
-        group.clear();
-        while (!waiting.empty() && group.size() < wanted && waiting.front().bound <= best.distance) {
-            std::pop_heap(waiting.begin(), waiting.end(), std::greater<>());
-            const std::size_t part = waiting.back().part;
-            waiting.pop_back();
-            if (!is_leaf(part)) {
-                for (std::size_t half = 2 * part + 1; half <= 2 * part + 2; ++half) {
-                    waiting.push_back({at_least(half, from), half});
-                    std::push_heap(waiting.begin(), waiting.end(), std::greater<>());
-                }
-                continue;
-            }
-            for (std::size_t row = parts_[part].start; row < parts_[part].stop; ++row) {
-                const Neighbour each{numbers_[row], distance(point(row), from) + heights_[row]};
-                if (refused < each) group.push_back(each);
-            }
-        }
-        if (group.empty()) continue;
-        asked += group.size();
-        flags = accepts(group);
-        for (std::size_t k = 0; k < group.size(); ++k) {
-            if (flags[k] && (best.number < 0 || group[k] < best)) best = group[k];
-        }
-    }
-    return best.number;
-}
 
 }  // namespace berth::space

@@ -4,9 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -48,39 +46,5 @@ class Rows {
 
 using Places = Rows<const double>;
 using MutablePlaces = Rows<double>;
-
-template <typename Value>
-std::span<const Value> view(const Vector<Value>& array) {
-    return {array.data(), array.size()};
-}
-
-template <typename Value>
-std::span<Value> view(const MutableVector<Value>& array) {
-    return {array.data(), array.size()};
-}
-
-template <typename Value>
-using NumpyMatrix = nanobind::ndarray<nanobind::numpy, Value, nanobind::ndim<2>>;
-
-// Rows one after the other as a numpy matrix that owns its memory; flags are bytes here and bools there.
-template <typename Value, typename Stored>
-NumpyMatrix<Value> to_numpy_matrix(std::vector<Stored> values, std::size_t rows, std::size_t columns) {
-    static_assert(sizeof(Value) == sizeof(Stored));
-    auto owned = std::make_unique<std::vector<Stored>>(std::move(values));
-    auto* data = reinterpret_cast<Value*>(owned->data());
-    nanobind::capsule owner(owned.release(),
-                            [](void* memory) noexcept { delete static_cast<std::vector<Stored>*>(memory); });
-    const std::size_t shape[2] = {rows, columns};
-    return NumpyMatrix<Value>(data, 2, shape, owner);
-}
-
-inline NumpyVector<bool> to_numpy_flags(std::vector<char> flags) {
-    auto owned = std::make_unique<std::vector<char>>(std::move(flags));
-    auto* data = reinterpret_cast<bool*>(owned->data());
-    const std::size_t shape[1] = {owned->size()};
-    nanobind::capsule owner(owned.release(),
-                            [](void* memory) noexcept { delete static_cast<std::vector<char>*>(memory); });
-    return NumpyVector<bool>(data, 1, shape, owner);
-}
 
 }  // namespace berth::space

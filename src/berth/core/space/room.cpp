@@ -64,7 +64,7 @@ namespace {
 NumpyVector<bool> fits_on(const Room& room, Number unit, const Vector<Number>& nodes) {
     std::vector<char> found;
     for (const Number node : view(nodes)) found.push_back(room.fits(unit, node));
-    return to_numpy_flags(std::move(found));
+    return owning<NumpyVector<bool>>(std::move(found), {nodes.size()});
 }
 
 NumpyMatrix<bool> fit_pairs(const Room& room, Number one, Number other, const Vector<Number>& nodes_of_one,
@@ -73,7 +73,7 @@ NumpyMatrix<bool> fit_pairs(const Room& room, Number one, Number other, const Ve
     for (const Number here : view(nodes_of_one)) {
         for (const Number there : view(nodes_of_other)) found.push_back(room.fit_both(one, other, here, there));
     }
-    return to_numpy_matrix<bool>(std::move(found), nodes_of_one.size(), nodes_of_other.size());
+    return owning<NumpyMatrix<bool>>(std::move(found), {nodes_of_one.size(), nodes_of_other.size()});
 }
 
 }  // namespace

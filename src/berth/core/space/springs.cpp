@@ -11,57 +11,37 @@ using namespace nb::literals;
 namespace berth::space {
 namespace {
 
-// Which units are connected to a held one by streams that carry something.
-NumpyVector<bool> anchored(const Streams& streams, const Vector<double>& weights, const Vector<bool>& held) {
-    std::vector<char> reached(held.data(), held.data() + held.size());
-    std::vector<Number> waiting;
-    for (std::size_t unit = 0; unit < reached.size(); ++unit) {
-        if (reached[unit]) waiting.push_back(static_cast<Number>(unit));
-    }
-    while (!waiting.empty()) {
-        const Number unit = waiting.back();
-        waiting.pop_back();
-        for (const Number entry : streams.entries(unit)) {
-            const Number other = streams.neighbours[entry];
-            if (weights.data()[entry] > 0.0 && !reached[other]) {
-                reached[other] = true;
-                waiting.push_back(other);
-            }
-        }
-    }
-    return to_numpy_flags(std::move(reached));
-}
-
-// Brings free units that pull at each other to the middle of the held ones that pull at them. What is not free holds
-// its place: it passes no pull on. Returns the group of each free unit, named by its smallest one; -1 for others.
-NumpyVector<Number> to_the_middle(const Streams& streams, const Vector<double>& weights, const Vector<bool>& free,
-                                  const MutableMatrix<double>& places) {
+// Brings units with a choice that pull at each other to the middle of the held ones that pull at them. Returns the
+// group of each such unit, named by its smallest one; -1 for others, and where nothing held pulls.
+NumpyVector<Number> to_the_middle(const Streams& streams, const Vector<double>& weights, const Vector<bool>& held,
+                                  const Vector<bool>& choosing, const MutableMatrix<double>& places) {
     const MutablePlaces positions(places);
     std::vector<Number> group(streams.size(), -1), seen_by(streams.size(), -1);
     std::vector<Number> members;
     std::vector<double> middle(positions.width());
     for (Number first = 0; first < static_cast<Number>(streams.size()); ++first) {
-        if (!free.data()[first] || group[first] >= 0) continue;
+        if (!choosing.data()[first] || seen_by[first] >= 0) continue;
         std::ranges::fill(middle, 0.0);
-        double held = 0.0;
+        double pulling = 0.0;
         members.assign(1, first);
-        group[first] = first;
+        seen_by[first] = first;
         for (std::size_t k = 0; k < members.size(); ++k) {
             for (const Number entry : streams.entries(members[k])) {
                 const Number other = streams.neighbours[entry];
                 if (weights.data()[entry] <= 0.0 || seen_by[other] == first) continue;
                 seen_by[other] = first;
-                if (!free.data()[other]) {
-                    held += 1.0;
-                    for (std::size_t axis = 0; axis < middle.size(); ++axis) middle[axis] += positions[other][axis];
-                } else if (group[other] < 0) {
-                    group[other] = first;
+                if (choosing.data()[other]) {
                     members.push_back(other);
+                } else if (held.data()[other]) {
+                    pulling += 1.0;
+                    for (std::size_t axis = 0; axis < middle.size(); ++axis) middle[axis] += positions[other][axis];
                 }
             }
         }
+        if (pulling == 0.0) continue;
         for (const Number unit : members) {
-            for (std::size_t axis = 0; axis < middle.size(); ++axis) positions[unit][axis] = middle[axis] / held;
+            group[unit] = first;
+            for (std::size_t axis = 0; axis < middle.size(); ++axis) positions[unit][axis] = middle[axis] / pulling;
         }
     }
     return to_numpy(std::move(group));
@@ -93,83 +73,49 @@ std::size_t at_rest(const Streams& streams, const Vector<double>& weights, const
     return most_rounds;
 }
 
-// Springs that pull all moving units at once. Forces are divided by the highest sum of rates of a moving unit, so
-// they are in ms.
-class Relaxation {
-  public:
-    Relaxation(const Streams& streams, std::span<const double> weights, std::span<const Number> moving,
-               MutablePlaces positions)
-        : streams_(streams),
-          weights_(weights),
-          moving_(moving),
-          positions_(positions),
-          forces_(moving.size() * positions.width()) {
-        for (const Number unit : moving) {
-            double total = 0.0;
-            for (const Number entry : streams.entries(unit)) total += weights[entry];
-            highest_rates_ = std::max(highest_rates_, total);
-        }
-    }
-
-    // The strongest force on any unit.
-    double measure_forces() {
-        const MutablePlaces forces(forces_.data(), moving_.size(), positions_.width());
-        double strongest = 0.0;
-        for (std::size_t k = 0; k < moving_.size(); ++k) {
-            const Place here = positions_[moving_[k]];
-            double square = 0.0;
-            for (std::size_t axis = 0; axis < here.size(); ++axis) {
-                double force = 0.0;
-                for (const Number entry : streams_.entries(moving_[k])) {
-                    force += weights_[entry] * (positions_[streams_.neighbours[entry]][axis] - here[axis]);
-                }
-                forces[k][axis] = force / highest_rates_;
-                square += forces[k][axis] * forces[k][axis];
-            }
-            strongest = std::max(strongest, std::sqrt(square));
-        }
-        return strongest;
-    }
-
-    // All units go along their forces; every one tells its free neighbours. Returns the messages.
-    std::size_t step(double pace, const bool* free, Log& log) {
-        const MutablePlaces forces(forces_.data(), moving_.size(), positions_.width());
-        std::size_t messages = 0;
-        for (std::size_t k = 0; k < moving_.size(); ++k) {
-            const Number unit = moving_[k];
-            for (std::size_t axis = 0; axis < positions_.width(); ++axis) {
-                positions_[unit][axis] += pace * forces[k][axis];
-            }
-            for (const Number entry : streams_.entries(unit)) messages += free[streams_.neighbours[entry]];
-            log.add(unit, positions_[unit]);
-        }
-        return messages;
-    }
-
-  private:
-    const Streams& streams_;
-    std::span<const double> weights_;
-    std::span<const Number> moving_;
-    MutablePlaces positions_;
-    std::vector<double> forces_;
-    double highest_rates_ = 0.0;
-};
-
-// Until no force is above the threshold: rounds (-1: the springs did not come to rest), messages, and the log.
+// Springs pull all moving units at once until no force is above the threshold; forces are divided by the highest sum
+// of rates of a moving unit, so they are in ms. All units go along their forces, and every one tells its free
+// neighbours. Returns rounds (-1: the springs did not come to rest), messages, and the log.
 auto relax(const Streams& streams, const Vector<double>& weights, const Vector<Number>& moving,
            const MutableMatrix<double>& places, const Vector<bool>& free, double pace, double threshold,
            Number most_rounds, std::size_t log_rows) {
     const MutablePlaces positions(places);
-    Relaxation relaxation(streams, view(weights), view(moving), positions);
-    Log log(log_rows, positions.width());
-    std::size_t messages = 0;
-    Number rounds = 0;
-    while (relaxation.measure_forces() > threshold) {
-        if (rounds > most_rounds) break;
-        messages += relaxation.step(pace, free.data(), log);
-        ++rounds;
+    std::vector<double> values(moving.size() * positions.width());
+    const MutablePlaces forces(values.data(), moving.size(), positions.width());
+    double highest_rates = 0.0;
+    std::size_t told_in_a_round = 0;
+    for (const Number unit : view(moving)) {
+        double total = 0.0;
+        for (const Number entry : streams.entries(unit)) {
+            total += weights.data()[entry];
+            told_in_a_round += free.data()[streams.neighbours[entry]];
+        }
+        highest_rates = std::max(highest_rates, total);
     }
-    return std::tuple(rounds > most_rounds ? Number{-1} : rounds, messages, std::move(log).to_numpy());
+    Log log(log_rows, positions.width());
+    for (Number rounds = 0; rounds <= most_rounds; ++rounds) {
+        double strongest = 0.0;
+        for (std::size_t k = 0; k < moving.size(); ++k) {
+            const Place here = positions[moving.data()[k]];
+            double square = 0.0;
+            for (std::size_t axis = 0; axis < here.size(); ++axis) {
+                double force = 0.0;
+                for (const Number entry : streams.entries(moving.data()[k])) {
+                    force += weights.data()[entry] * (positions[streams.neighbours[entry]][axis] - here[axis]);
+                }
+                forces[k][axis] = force / highest_rates;
+                square += forces[k][axis] * forces[k][axis];
+            }
+            strongest = std::max(strongest, std::sqrt(square));
+        }
+        if (strongest <= threshold) return std::tuple(rounds, rounds * told_in_a_round, std::move(log).to_numpy());
+        for (std::size_t k = 0; k < moving.size(); ++k) {
+            const std::span<double> here = positions[moving.data()[k]];
+            for (std::size_t axis = 0; axis < here.size(); ++axis) here[axis] += pace * forces[k][axis];
+            log.add(moving.data()[k], here);
+        }
+    }
+    return std::tuple(Number{-1}, std::size_t{0}, std::move(log).to_numpy());
 }
 
 }  // namespace
@@ -185,8 +131,8 @@ void bind_springs(nb::module_& module) {
             return usage(streams, view(weights), Places(positions));
         },
         "streams"_a, "weights"_a, "positions"_a);
-    module.def("anchored", &anchored, "streams"_a, "weights"_a, "held"_a);
-    module.def("to_the_middle", &to_the_middle, "streams"_a, "weights"_a, "free"_a, "positions"_a.noconvert());
+    module.def("to_the_middle", &to_the_middle, "streams"_a, "weights"_a, "held"_a, "choosing"_a,
+               "positions"_a.noconvert());
     module.def("at_rest", &at_rest, "streams"_a, "weights"_a, "moving"_a, "positions"_a.noconvert(), "tolerance"_a,
                "most_rounds"_a);
     module.def("relax", &relax, "streams"_a, "weights"_a, "moving"_a, "positions"_a.noconvert(), "free"_a,

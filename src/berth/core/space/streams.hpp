@@ -54,7 +54,7 @@ class Log {
         values_.push_back(static_cast<double>(unit));
         values_.insert(values_.end(), place.begin(), place.end());
     }
-    NumpyMatrix<double> to_numpy() && { return to_numpy_matrix<double>(std::move(values_), rows_, width_); }
+    NumpyMatrix<double> to_numpy() && { return owning<NumpyMatrix<double>>(std::move(values_), {rows_, width_}); }
 
   private:
     std::size_t most_rows_;

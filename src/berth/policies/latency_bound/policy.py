@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import isfinite
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan, Problem
 from berth.model.arrays import IndexArray
+from berth.model.parameters import NOT_NEGATIVE, Parameters, at_least, setting
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_bound.candidates import MESSAGES_PER_CONTACT, Strategy
 from berth.policies.latency_bound.deployment import Start, deploy
@@ -28,52 +28,32 @@ MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class LatencyBoundParameters:
+class LatencyBoundParameters(Parameters):
     """What users may set."""
 
-    bound_ms: float | None = field(
-        default=None,
-        metadata={"help": "the bound R of every application; none: each one's max_response_time_ms"},
+    bound_ms: float | None = setting(
+        None, "the bound R of every application; none: each one's max_response_time_ms", NOT_NEGATIVE
     )
-    candidates: Strategy = field(
-        default="cknn",
-        metadata={
-            "help": "hosts asked: all in the ellipse, the k nearest, k at random, the k nearest useful"
-        },
+    candidates: Strategy = setting(
+        "cknn", "hosts asked: all in the ellipse, the k nearest, k at random, the k nearest useful"
     )
-    k: int = field(default=5, metadata={"help": "size of a candidate set, but for el"})
-    stale: float = field(
-        default=0.0,
-        metadata={"help": "placements of other applications for each host contacted that are not heard of"},
+    k: int = setting(5, "size of a candidate set, but for el", at_least(1))
+    stale: float = setting(
+        0.0, "placements of other applications for each host contacted that are not heard of", NOT_NEGATIVE
     )
-    restarts: int = field(
-        default=3,
-        metadata={"help": "how often a bound above 0 gets new candidates once these are used up"},
+    restarts: int = setting(
+        3, "how often a bound above 0 gets new candidates once these are used up", at_least(0)
     )
-    rounds: int = field(
-        default=3, metadata={"help": "how often applications are looked at again that later ones slowed down"}
+    rounds: int = setting(
+        3, "how often applications are looked at again that later ones slowed down", at_least(0)
     )
-    refine: bool = field(
-        default=True, metadata={"help": "MOPA's mapping tries near nodes by measured delays first"}
+    refine: bool = setting(True, "MOPA's mapping tries near nodes by measured delays first")
+    neighbours: bool = setting(
+        True, "hosts of an operator's neighbours on the path are candidates without a contact"
     )
-    neighbours: bool = field(
-        default=True,
-        metadata={"help": "hosts of an operator's neighbours on the path are candidates without a contact"},
+    mode: Literal["fixed", "paper"] = setting(
+        "fixed", "paper: candidates are judged once, when their list is made"
     )
-    mode: Literal["fixed", "paper"] = field(
-        default="fixed", metadata={"help": "paper: candidates are judged once, when their list is made"}
-    )
-
-    def __post_init__(self) -> None:
-        if self.bound_ms is not None and not (self.bound_ms >= 0 and isfinite(self.bound_ms)):
-            raise ValueError(f"bound_ms: {self.bound_ms} is not 0 or above")
-        if self.k < 1:
-            raise ValueError(f"k: {self.k} is below 1")
-        if not (self.stale >= 0 and isfinite(self.stale)):
-            raise ValueError(f"stale: {self.stale} is not 0 or above")
-        for name in ("restarts", "rounds"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}: {getattr(self, name)} is below 0")
 
 
 class LatencyBound:

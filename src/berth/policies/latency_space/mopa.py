@@ -84,7 +84,7 @@ def settle(virtual: Virtual, first: IndexArray, parameters: MopaParameters) -> N
     graph, most_events = virtual.graph, parameters.max_events
     if most_events is None:
         most_events = max(EVENTS, EVENTS_PER_UNIT * int(virtual.free.sum()))
-    found = core.run_events(
+    counters, stuck, cluster, log = core.run_events(
         graph.streams,
         virtual.weights,
         virtual.free,
@@ -95,11 +95,11 @@ def settle(virtual: Virtual, first: IndexArray, parameters: MopaParameters) -> N
         printed=parameters.mode == "paper",
         log_rows=min(most_events * 4, LOGGED_MOVES) if parameters.migration == "eager" else 0,
     )
-    clusters = np.bincount(found.cluster[virtual.free])
-    virtual.log = found.log
-    virtual.counters = {**found.counters, "clusters": int((clusters > 1).sum())}
-    if found.stuck == core.TOO_MANY_EVENTS:
+    clusters = np.bincount(cluster[virtual.free])
+    virtual.log = log
+    virtual.counters = {**counters, "clusters": int((clusters > 1).sum())}
+    if stuck == core.TOO_MANY_EVENTS:
         raise NoEndError(f"no fixed point after {most_events} events; max_events allows more")
-    if found.stuck >= 0:
-        name = graph.names[found.stuck]
+    if stuck >= 0:
+        name = graph.names[stuck]
         raise NoEndError(f"{name}: the printed search for its place does not end; mode=fixed does")

@@ -48,11 +48,9 @@ def in_space(graph: UnitGraph, space: Space) -> Virtual:
         lost = held & np.isin(graph.fixed, unplaced)
         weights[lost[graph.owner] | lost[graph.neighbours]] = 0.0
         held = held & ~lost
-    free = core.anchored(graph.streams, weights, held) & (graph.fixed < 0)
-    places = space.coordinates.positions
+    places, choosing = space.coordinates.positions, graph.fixed < 0
     positions = np.empty((len(graph), places.shape[1]))
-    pinned = graph.fixed >= 0
-    positions[pinned] = places[graph.fixed[pinned]]
-    positions[~pinned] = positions[held].mean(axis=0) if held.any() else 0.0
-    group = core.to_the_middle(graph.streams, weights, free, positions)
-    return Virtual(graph, weights, free, positions, group)
+    positions[~choosing] = places[graph.fixed[~choosing]]
+    positions[choosing] = positions[held].mean(axis=0) if held.any() else 0.0
+    group = core.to_the_middle(graph.streams, weights, held, choosing, positions)
+    return Virtual(graph, weights, group >= 0, positions, group)

@@ -8,13 +8,14 @@ takes the first container in use that has room. Both open a new container only w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from berth.budget import Budget
 from berth.model.arrays import FloatArray, IndexArray
+from berth.model.parameters import Values, at_least, setting
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageParameters
 
@@ -26,25 +27,17 @@ FIRST_BY = ({"memory", "mem", "ram"}, {"cpu", "cpus", "cores"}, {"disk"})
 class FfdParameters(TwoStageParameters):
     """What users may set, beside the second stage's own."""
 
-    variant: Literal["paper", "heron"] = field(
-        default="paper",
-        metadata={
-            "help": "paper: instances in order, container with most free; heron: largest first, first fit"
-        },
+    variant: Literal["paper", "heron"] = setting(
+        "paper", "paper: instances in order, container with most free; heron: largest first, first fit"
     )
-    padding: float = field(
-        default=0.0, metadata={"help": "heron: share of every container's capacity that instances leave free"}
+    padding: float = setting(
+        0.0,
+        "heron: share of every container's capacity that instances leave free",
+        Values(lambda share: 0 <= share < 1, "is not from 0 up to below 1"),
     )
-    instances_per_container: int | None = field(
-        default=10, metadata={"help": "heron: at most so many instances in a container; none: any number"}
+    instances_per_container: int | None = setting(
+        10, "heron: at most so many instances in a container; none: any number", at_least(1)
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.padding < 1:
-            raise ValueError(f"padding: {self.padding} is not from 0 up to below 1")
-        if self.instances_per_container is not None and self.instances_per_container < 1:
-            raise ValueError(f"instances_per_container: {self.instances_per_container} is below 1")
 
 
 def first_fit(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation.goal import Goal
+from berth.model.parameters import Values, setting
 from berth.policies.two_stage.packing import Packing
 from berth.policies.two_stage.stages import (
     Assigned,
@@ -31,30 +32,17 @@ COUNTED = ("container_traffic", "containers_used")
 class MipsParameters(TwoStageParameters):
     """What users may set."""
 
-    second_stage: SecondStageName = field(
-        default="mips", metadata={"help": "how containers get onto servers"}
+    second_stage: SecondStageName = setting("mips", "how containers get onto servers")
+    alpha: float = setting(
+        0.5,
+        "the first stage minimises alpha x traffic + (1 - alpha) x containers used",
+        Values(lambda alpha: 0 <= alpha <= 1, "is not from 0 (fewest containers) to 1 (least traffic)"),
     )
-    alpha: float = field(
-        default=0.5,
-        metadata={"help": "the first stage minimises alpha x traffic + (1 - alpha) x containers used"},
+    scale: Literal["normalised", "raw"] = setting(
+        "normalised", "both as shares of their most, or as they are; mode=paper: always as they are"
     )
-    scale: Literal["normalised", "raw"] = field(
-        default="normalised",
-        metadata={"help": "both as shares of their most, or as they are; mode=paper: always as they are"},
-    )
-    symmetry: bool = field(
-        default=True,
-        metadata={"help": "instances, containers, servers that are alike are one choice"},
-    )
-    polish: bool = field(
-        default=True,
-        metadata={"help": "local steps from the best maps seen; mode=paper: never"},
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.alpha <= 1:
-            raise ValueError(f"alpha: {self.alpha} is not from 0 (fewest containers) to 1 (least traffic)")
+    symmetry: bool = setting(True, "instances, containers, servers that are alike are one choice")
+    polish: bool = setting(True, "local steps from the best maps seen; mode=paper: never")
 
     def goal(self, most: Most) -> Goal:
         """What the first stage minimises, for all applications together."""

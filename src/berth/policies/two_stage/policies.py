@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from berth.evaluation.goal import Goal
 from berth.policies.policy import About, Answer, Task
 from berth.policies.two_stage.ffd import FfdParameters
@@ -11,68 +13,63 @@ from berth.policies.two_stage.run import two_stages
 from berth.policies.two_stage.stages import TwoStageParameters
 from berth.policies.two_stage.t_heron import THeronParameters
 
+HOLDS = "containers, capacities, processors, candidates, hosts and all rules but 'together'"
+SUM = (
+    "alpha x container_traffic + (1 - alpha) x containers_used, as shares of their most; "
+    "then communication_cost"
+)
 
-class Ffd:
+
+class _Heuristic:
+    """A first stage of the policy's own name; it minimises one metric."""
+
+    about: ClassVar[About]
+    parameters: ClassVar[type] = TwoStageParameters
+    metric: ClassVar[str] = "container_traffic"
+
+    def solve(self, task: Task) -> Answer:
+        """Pack by the first stage, place by the second."""
+        return two_stages(task, self.about.name, self.about.name, Goal({self.metric: 1.0}))
+
+
+class Ffd(_Heuristic):
     """Few containers, whatever flows between them."""
 
-    about = About(
-        name="ffd",
-        paper="001, section V-A: FFD of Heron, with Nomad's best fit",
-        optimises="containers_used",
-        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
-    )
+    about = About("ffd", "001, section V-A: FFD of Heron, with Nomad's best fit", "containers_used", HOLDS)
     parameters = FfdParameters
-
-    def solve(self, task: Task) -> Answer:
-        """Pack by size."""
-        return two_stages(task, self.about.name, "ffd", Goal({"containers_used": 1.0}))
+    metric = "containers_used"
 
 
-class Mips:
-    """Little traffic between containers and servers, in few containers."""
-
-    about = About(
-        name="mips",
-        paper="001 (MIPS), algorithms 1 and 2, with their errata repaired",
-        optimises="alpha x container_traffic + (1 - alpha) x containers_used, as shares of their most; "
-        "then communication_cost",
-        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
-    )
-    parameters = MipsParameters
-
-    def solve(self, task: Task) -> Answer:
-        """Search twice for every application."""
-        goal = task.parameters.goal(most_of(task.setting))
-        return two_stages(task, self.about.name, "mips", goal)
-
-
-class RHeron:
+class RHeron(_Heuristic):
     """Neighbours in the graph into containers that they fill well."""
 
     about = About(
         name="r-heron",
         paper="001, section V-A: R-Storm's distance in Heron, with Nomad's best fit",
         optimises="container_traffic, and how well instances fill containers",
-        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
+        holds=HOLDS,
     )
-    parameters = TwoStageParameters
-
-    def solve(self, task: Task) -> Answer:
-        """Pack by distance."""
-        return two_stages(task, self.about.name, "r-heron", Goal({"container_traffic": 1.0}))
 
 
-class THeron:
+class THeron(_Heuristic):
     """Who exchanges much shares a container."""
 
     about = About(
         name="t-heron",
         paper="001, section V-A: T-Storm's best fit in Heron, with Nomad's best fit",
         optimises="container_traffic",
-        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
+        holds=HOLDS,
     )
     parameters = THeronParameters
 
+
+class Mips:
+    """Little traffic between containers and servers, in few containers."""
+
+    about = About("mips", "001 (MIPS), algorithms 1 and 2, with their errata repaired", SUM, HOLDS)
+    parameters = MipsParameters
+
     def solve(self, task: Task) -> Answer:
-        """Pack by traffic."""
-        return two_stages(task, self.about.name, "t-heron", Goal({"container_traffic": 1.0}))
+        """Search twice for every application."""
+        goal = task.parameters.goal(most_of(task.setting))
+        return two_stages(task, self.about.name, "mips", goal)

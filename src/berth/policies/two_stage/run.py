@@ -29,8 +29,7 @@ from berth.policies.two_stage.stages import (
     FirstStage,
     StageTwo,
     Stuck,
-    first_stage,
-    second_stage,
+    stage_of,
 )
 
 FIGURES = {"T": "container_traffic", "U": "containers_used", "W": "communication_cost"}
@@ -136,7 +135,7 @@ def both_stages(
     the second stage is stuck, first stages that fill containers come next, and the second stage tries again
     with what they find: fewer containers, or as many with other contents.
     """
-    stage_one, onto = request.first(cluster), second_stage(parameters.second_stage)
+    stage_one, onto = request.first(cluster), stage_of(SECOND_STAGES[parameters.second_stage])
     reason: str | None = None
     tried: list[dict[str, Any]] = []
     packings: list[IndexArray] = []
@@ -169,14 +168,19 @@ def both_stages(
 
 def _packings(first: str, parameters: Any) -> Iterator[tuple[FirstStage, Any, dict[str, Any]]]:
     """First stages with their parameters and what the trace calls them: the one that is asked for first."""
-    yield first_stage(first), parameters, {"first_stage": first}
+    pack = stage_of(FIRST_STAGES[first])
+    yield pack, parameters, {"first_stage": first}
     if parameters.mode == "paper":
         return
     if first in ("exact", "mips") and parameters.alpha > 0:
-        yield first_stage(first), replace(parameters, alpha=0.0), {"first_stage": first, "alpha": 0.0}
+        yield (
+            stage_of(FIRST_STAGES[first]),
+            replace(parameters, alpha=0.0),
+            {"first_stage": first, "alpha": 0.0},
+        )
     fullest = FfdParameters(variant="heron", instances_per_container=None)
     told = {"first_stage": "ffd", "variant": "heron"}
-    yield first_stage("ffd"), fullest, told
+    yield stage_of(FIRST_STAGES["ffd"]), fullest, told
     yield few_servers_first, fullest, {**told, "order": "few servers first"}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from berth.budget import Budget
 from berth.model import Network
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
+from berth.model.parameters import NOT_NEGATIVE, Parameters, at_least, setting
 
 
 @dataclass(frozen=True)
@@ -141,29 +142,18 @@ SecondStageName = Literal["best-fit", "exact", "mips"]
 
 
 @dataclass(frozen=True)
-class TwoStageParameters:
+class TwoStageParameters(Parameters):
     """The second stage's own; any first stage goes with it."""
 
-    second_stage: SecondStageName = field(
-        default="best-fit", metadata={"help": "how containers get onto servers"}
+    second_stage: SecondStageName = setting("best-fit", "how containers get onto servers")
+    limit: Literal["all", "nomad"] = setting(
+        "all", "best-fit: look at all servers, or at max(2, log2 of their number) drawn ones"
     )
-    limit: Literal["all", "nomad"] = field(
-        default="all",
-        metadata={"help": "best-fit: look at all servers, or at max(2, log2 of their number) drawn ones"},
+    samples: int = setting(500, "mips: roll-outs before each decision", at_least(1))
+    exploration: float = setting(sqrt(2.0), "mips: weight of what was tried seldom, omega", NOT_NEGATIVE)
+    mode: Literal["corrected", "paper"] = setting(
+        "corrected", "mips: the search with its errata repaired, or as printed"
     )
-    samples: int = field(default=500, metadata={"help": "mips: roll-outs before each decision"})
-    exploration: float = field(
-        default=sqrt(2.0), metadata={"help": "mips: weight of what was tried seldom, omega"}
-    )
-    mode: Literal["corrected", "paper"] = field(
-        default="corrected", metadata={"help": "mips: the search with its errata repaired, or as printed"}
-    )
-
-    def __post_init__(self) -> None:
-        if self.samples < 1:
-            raise ValueError(f"samples: {self.samples} is below 1")
-        if not (self.exploration >= 0 and isfinite(self.exploration)):
-            raise ValueError(f"exploration: {self.exploration} is not 0 or above")
 
 
 @dataclass(frozen=True)
@@ -189,18 +179,7 @@ SECOND_STAGES = {
 }
 
 
-def first_stage(name: str) -> FirstStage:
-    """The first stage of that name."""
-    found: FirstStage = _loaded(FIRST_STAGES[name])
-    return found
-
-
-def second_stage(name: str) -> SecondStage:
-    """The second stage of that name."""
-    found: SecondStage = _loaded(SECOND_STAGES[name])
-    return found
-
-
-def _loaded(entry: Entry) -> Any:
+def stage_of(entry: Entry) -> Any:
+    """The function of a stage: a `FirstStage` or a `SecondStage`."""
     module, function = entry.address.split(":")
     return getattr(import_module(f"berth.policies.two_stage.{module}"), function)

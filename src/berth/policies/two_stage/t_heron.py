@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from berth.budget import Budget
+from berth.model.parameters import setting
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageParameters
 
@@ -16,11 +17,8 @@ from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageP
 class THeronParameters(TwoStageParameters):
     """What users may set, beside the second stage's own."""
 
-    ties: Literal["used", "empty"] = field(
-        default="used",
-        metadata={
-            "help": "where an instance goes that adds the same anywhere: a container in use, or an empty one"
-        },
+    ties: Literal["used", "empty"] = setting(
+        "used", "where an instance goes that adds the same anywhere: a container in use, or an empty one"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from berth.evaluation import Setting, evaluate
@@ -11,8 +11,10 @@ from berth.evaluation.situation import assignment_of
 from berth.exact.minimise import minimise
 from berth.exact.placement import modelled, unmodelled
 from berth.model import Plan
+from berth.model.parameters import setting
 from berth.policies.policy import About, Answer, Task
 from berth.policies.two_stage.mips import MipsParameters
+from berth.policies.two_stage.policies import HOLDS, SUM
 from berth.policies.two_stage.requests import Cluster, most_of, requests
 from berth.policies.two_stage.run import two_stages
 from berth.policies.two_stage.stages import SecondStageName
@@ -27,25 +29,14 @@ STAGES_SHARE = 0.5
 class TwoStageExactParameters(MipsParameters):
     """What users may set: the two stages' own, and whether to tell the price of deciding in two."""
 
-    second_stage: SecondStageName = field(
-        default="exact", metadata={"help": "how containers get onto servers"}
-    )
-    price: bool = field(
-        default=False,
-        metadata={"help": "also solve both stages at once, and tell what deciding in two costs"},
-    )
+    second_stage: SecondStageName = setting("exact", "how containers get onto servers")
+    price: bool = setting(False, "also solve both stages at once, and tell what deciding in two costs")
 
 
 class TwoStageExact:
     """The best packing, and the best servers for it."""
 
-    about = About(
-        name="two-stage-exact",
-        paper="001, the problems (8) and (7) themselves, solved exactly",
-        optimises="alpha x container_traffic + (1 - alpha) x containers_used, as shares of their most; "
-        "then communication_cost",
-        holds="containers, capacities, processors, candidates, hosts and all rules but 'together'",
-    )
+    about = About("two-stage-exact", "001, the problems (8) and (7) themselves, solved exactly", SUM, HOLDS)
     parameters = TwoStageExactParameters
 
     def solve(self, task: Task) -> Answer:

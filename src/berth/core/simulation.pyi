@@ -43,42 +43,24 @@ class Snapshot:
     link_bytes: NDArray[np.float64]
     link_tuples: NDArray[np.int64]
 
-class Instances:
-    """Arrays over instances. `first_output` has one more number at the end."""
-
-    def __init__(
-        self,
-        *,
-        unit: NDArray[np.float64],
-        gain: NDArray[np.float64],
-        source_row: NDArray[np.int32],
-        sink_column: NDArray[np.int32],
-        first_output: NDArray[np.int32],
-    ) -> None: ...
-
-class Outputs:
-    """Arrays over outputs. The routes of an output's receivers follow one another from `first_route` on."""
-
-    def __init__(
-        self,
-        *,
-        tuple_bytes: NDArray[np.float64],
-        first_receiver: NDArray[np.int32],
-        receivers: NDArray[np.int32],
-        first_route: NDArray[np.int32],
-        to_all: NDArray[np.bool_],
-    ) -> None: ...
-
 class Machine:
     """The running system: tuples come in, are served, split over streams and cross links."""
 
     def __init__(
         self,
         generator: np.random.Generator,
-        instances: Instances,
-        outputs: Outputs,
         nodes: int,
         *,
+        unit: NDArray[np.float64],
+        gain: NDArray[np.float64],
+        source_row: NDArray[np.int32],
+        sink_column: NDArray[np.int32],
+        first_output: NDArray[np.int32],
+        tuple_bytes: NDArray[np.float64],
+        first_receiver: NDArray[np.int32],
+        receivers: NDArray[np.int32],
+        first_route: NDArray[np.int32],
+        to_all: NDArray[np.bool_],
         processors: Literal["own", "node", "shared"],
         regular_arrivals: bool,
         fixed_service: bool,
@@ -86,7 +68,12 @@ class Machine:
         jitter_s: float,
         record: int,
         most_inside: int,
-    ) -> None: ...
+    ) -> None:
+        """Arrays over instances, `first_output` with one more number at the end, then over outputs.
+
+        The routes of an output's receivers follow one another from `first_route` on.
+        """
+
     @property
     def full(self) -> bool:
         """Whether there are more tuples inside than may be."""

@@ -169,37 +169,6 @@ class PlanSearch:
     @property
     def best(self) -> Numbers: ...
 
-class PathHosts:
-    def __init__(self, speed: Floats, card: Floats) -> None: ...
-
 class ApplicationPaths:
-    def __init__(
-        self, offsets: Numbers, receivers: Numbers, order: Numbers, sources: Numbers, unit_bytes: Floats
-    ) -> None: ...
-    def longest(
-        self,
-        hosts: PathHosts,
-        *,
-        nodes: Numbers,
-        delays: Floats,
-        work: Floats,
-        queue: Floats,
-        loaded: bool,
-    ) -> tuple[float, Numbers, Numbers]: ...
-
-class HostedPath:
-    def __init__(
-        self,
-        hosts: PathHosts,
-        *,
-        nodes: Numbers,
-        moved: Flags,
-        work: Floats,
-        unit_bytes: Floats,
-        delays: Floats,
-        loaded: bool,
-    ) -> None: ...
-    def costs_ms(self, first: int, last: int, queue: Floats) -> float: ...
-    def elsewhere(
-        self, hosts: Numbers, here: int, size: float, delays_elsewhere: Floats, queue: Floats
-    ) -> Floats: ...
+    def __init__(self, offsets: Numbers, receivers: Numbers, order: Numbers, sources: Numbers) -> None: ...
+    def longest(self, hops_ms: Floats, stays_ms: Floats) -> tuple[float, Numbers, Numbers]: ...

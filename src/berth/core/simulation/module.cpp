@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <tuple>
 
 #include "arrays.hpp"
 #include "simulation/machine.hpp"
@@ -21,41 +20,34 @@ Processors processors_named(const std::string& name) {
     throw std::invalid_argument("no processors named '" + name + "'");
 }
 
-struct Instances {
-    Vector<double> unit, gain;
-    Vector<Index> source_row, sink_column, first_output;
-
-    std::vector<Instance> records() const {
-        std::vector<Instance> made(unit.size());
-        for (std::size_t at = 0; at < made.size(); ++at) {
-            made[at].unit = unit(at);
-            made[at].gain = gain(at);
-            made[at].source_row = source_row(at);
-            made[at].sink_column = sink_column(at);
-            made[at].first_output = first_output(at);
-            made[at].last_output = first_output(at + 1);
-        }
-        return made;
+// Arrays over instances, `first_output` with one more number at the end, and over outputs.
+void make(Machine* self, const nb::object& generator, Index nodes, const Vector<double>& unit,
+          const Vector<double>& gain, const Vector<Index>& source_row, const Vector<Index>& sink_column,
+          const Vector<Index>& first_output, const Vector<double>& tuple_bytes, const Vector<Index>& first_receiver,
+          const Vector<Index>& receivers, const Vector<Index>& first_route, const Vector<bool>& to_all,
+          const std::string& processors, bool regular_arrivals, bool fixed_service, bool split_in_turn,
+          double jitter_s, std::int64_t record, std::int64_t most_inside) {
+    std::vector<Instance> instances(unit.size());
+    for (std::size_t at = 0; at < instances.size(); ++at) {
+        instances[at].unit = unit(at);
+        instances[at].gain = gain(at);
+        instances[at].source_row = source_row(at);
+        instances[at].sink_column = sink_column(at);
+        instances[at].first_output = first_output(at);
+        instances[at].last_output = first_output(at + 1);
     }
-};
-
-struct Outputs {
-    Vector<double> tuple_bytes;
-    Vector<Index> first_receiver, receivers, first_route;
-    Vector<bool> to_all;
-
-    std::vector<Output> records() const {
-        std::vector<Output> made;
-        for (std::size_t at = 0; at < tuple_bytes.size(); ++at) {
-            made.push_back({.bytes = tuple_bytes(at),
-                            .first_receiver = first_receiver(at),
-                            .receivers = receivers(at),
-                            .first_route = first_route(at),
-                            .to_all = to_all(at)});
-        }
-        return made;
+    std::vector<Output> outputs;
+    for (std::size_t at = 0; at < tuple_bytes.size(); ++at) {
+        outputs.push_back({.bytes = tuple_bytes(at),
+                           .first_receiver = first_receiver(at),
+                           .receivers = receivers(at),
+                           .first_route = first_route(at),
+                           .to_all = to_all(at)});
     }
-};
+    const Settings settings{processors_named(processors), regular_arrivals, fixed_service, split_in_turn,
+                            jitter_s, record, most_inside};
+    new (self) Machine(NumpyRandom(generator), settings, std::move(instances), std::move(outputs), nodes);
+}
 
 void place(Machine& machine, Vector<Index> node, Vector<double> service_s, Vector<Index> first_hop,
            Vector<Index> last_hop) {
@@ -138,25 +130,11 @@ NB_MODULE(simulation, module) {
     module.attr("FIRST_DECADE") = FIRST_DECADE;
     module.attr("DECADES") = DECADES;
     bind_snapshot(module);
-    nb::class_<Instances>(module, "Instances")
-        .def(nb::init<Vector<double>, Vector<double>, Vector<Index>, Vector<Index>, Vector<Index>>(), nb::kw_only(),
-             "unit"_a, "gain"_a, "source_row"_a, "sink_column"_a, "first_output"_a);
-    nb::class_<Outputs>(module, "Outputs")
-        .def(nb::init<Vector<double>, Vector<Index>, Vector<Index>, Vector<Index>, Vector<bool>>(), nb::kw_only(),
-             "tuple_bytes"_a, "first_receiver"_a, "receivers"_a, "first_route"_a, "to_all"_a);
     nb::class_<Machine>(module, "Machine")
-        .def(
-            "__init__",
-            [](Machine* self, nb::object generator, const Instances& instances, const Outputs& outputs, Index nodes,
-               const std::string& processors, bool regular_arrivals, bool fixed_service, bool split_in_turn,
-               double jitter_s, std::int64_t record, std::int64_t most_inside) {
-                const Settings settings{processors_named(processors), regular_arrivals, fixed_service,
-                                        split_in_turn, jitter_s, record, most_inside};
-                new (self) Machine(NumpyRandom(generator), settings, instances.records(), outputs.records(), nodes);
-            },
-            nb::keep_alive<1, 2>(), "generator"_a, "instances"_a, "outputs"_a, "nodes"_a, nb::kw_only(),
-            "processors"_a, "regular_arrivals"_a, "fixed_service"_a, "split_in_turn"_a, "jitter_s"_a, "record"_a,
-            "most_inside"_a)
+        .def("__init__", &make, nb::keep_alive<1, 2>(), "generator"_a, "nodes"_a, nb::kw_only(), "unit"_a, "gain"_a,
+             "source_row"_a, "sink_column"_a, "first_output"_a, "tuple_bytes"_a, "first_receiver"_a, "receivers"_a,
+             "first_route"_a, "to_all"_a, "processors"_a, "regular_arrivals"_a, "fixed_service"_a, "split_in_turn"_a,
+             "jitter_s"_a, "record"_a, "most_inside"_a)
         .def("place", &place, "node"_a, "service_s"_a, "first_hop"_a, "last_hop"_a)
         .def("set_network", &set_network, "link"_a, "delay_s"_a, "bandwidth"_a)
         .def("set_delays", [](Machine& self, Vector<double> delay_s) { self.set_delays(view(delay_s)); },

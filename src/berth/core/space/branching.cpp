@@ -23,16 +23,16 @@ class PlanSearch {
         : units_(copied(units)),
           nodes_(copied(nodes)),
           parents_(copied(parents)),
-          sums_(copied_matrix(sums)),
+          sums_(sums.data(), sums.data() + sums.size()),
           costs_(costs.data(), costs.data() + costs.size()),
           closing_costs_(closing.data(), closing.data() + closing.size()),
           room_(room),
           levels_(units_.size()),
           closings_(units_.size()) {
         for (std::size_t k = 0; k < later.size(); ++k) closings_[later.data()[k]].push_back({k, earlier.data()[k]});
-        floor_ = 0.0;
         for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-            if (parents_[unit] < 0) floor_ += least_sum(unit);
+            const auto first = sums_.begin() + unit * nodes_.size();
+            if (parents_[unit] < 0) floor_ += *std::min_element(first, first + nodes_.size());
         }
     }
 
@@ -77,18 +77,11 @@ class PlanSearch {
         Number earlier;
     };
 
-    static std::vector<double> copied_matrix(const Matrix<double>& matrix) {
-        return {matrix.data(), matrix.data() + matrix.size()};
-    }
     Number size() const { return static_cast<Number>(units_.size()); }
     Level& here() { return levels_[depth_]; }
     double sum(std::size_t unit, std::size_t node) const { return sums_[unit * nodes_.size() + node]; }
     double between(const std::vector<double>& costs, std::size_t which, std::size_t one, std::size_t other) const {
         return costs[(which * nodes_.size() + one) * nodes_.size() + other];
-    }
-    double least_sum(std::size_t unit) const {
-        const auto first = sums_.begin() + unit * nodes_.size();
-        return *std::min_element(first, first + nodes_.size());
     }
 
     // What each node adds to the bound, the least first.
@@ -96,29 +89,22 @@ class PlanSearch {
         Level& level = here();
         const std::size_t unit = depth_;
         level.price.resize(nodes_.size());
-        const double least = parents_[unit] < 0 ? least_sum(unit) : least_below(unit);
         for (std::size_t node = 0; node < nodes_.size(); ++node) {
-            double added = sum(unit, node);
-            if (parents_[unit] >= 0) added += between(costs_, unit, node, levels_[parents_[unit]].node);
-            added -= least;
+            level.price[node] = sum(unit, node);
+            if (parents_[unit] >= 0) level.price[node] += between(costs_, unit, node, levels_[parents_[unit]].node);
+        }
+        const double least = *std::ranges::min_element(level.price);
+        for (std::size_t node = 0; node < nodes_.size(); ++node) {
+            level.price[node] -= least;
             for (const auto& [circle, earlier] : closings_[unit]) {
-                added += between(closing_costs_, circle, node, levels_[earlier].node);
+                level.price[node] += between(closing_costs_, circle, node, levels_[earlier].node);
             }
-            level.price[node] = added;
         }
         level.order.resize(nodes_.size());
         std::iota(level.order.begin(), level.order.end(), 0);
         std::ranges::stable_sort(level.order, {}, [&](std::size_t node) { return level.price[node]; });
         level.position = 0;
         fresh_ = false;
-    }
-
-    double least_below(std::size_t unit) const {
-        double least = std::numeric_limits<double>::infinity();
-        for (std::size_t node = 0; node < nodes_.size(); ++node) {
-            least = std::min(least, sum(unit, node) + between(costs_, unit, node, levels_[parents_[unit]].node));
-        }
-        return least;
     }
 
     // The unit's next node that has room for it and keeps the bound below the best plan; false: there is none.
@@ -152,7 +138,7 @@ class PlanSearch {
     Room room_;
     std::vector<Level> levels_;
     std::vector<std::vector<Closing>> closings_;  // the circles that each unit closes
-    double floor_;
+    double floor_ = 0.0;
     Number depth_ = 0;
     bool fresh_ = true;
 };

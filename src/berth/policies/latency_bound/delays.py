@@ -45,8 +45,7 @@ class DelayModel:
 
     def __init__(self, problem: Problem) -> None:
         graph, network = problem.instances, problem.network
-        self._delays = network.table.delay_ms
-        self._hosts = core.PathHosts(network.speed, network.nic_bytes_per_s)
+        self._delays, self._speed, self._card = network.table.delay_ms, network.speed, network.nic_bytes_per_s
         schedule = graph.path_schedule
         self.work = graph.work_ms
         self.inner_work = np.where(schedule.has_input & schedule.has_output, graph.work_ms, 0.0)
@@ -57,46 +56,52 @@ class DelayModel:
         """The path of an application that takes longest; ties: the first instances."""
         graph = self._graphs[application]
         span = slice(graph.first, graph.first + graph.size)
-        node = nodes[span]
-        work = self.inner_work if loaded else self.work
-        latency, instances, pairs = graph.paths.longest(
-            self._hosts,
-            nodes=node,
-            delays=self._delays[node[graph.sender], node[graph.receiver]],
-            work=work[span],
-            queue=queue,
-            loaded=loaded,
-        )
+        node, work = nodes[span], (self.inner_work if loaded else self.work)[span]
+        hops = self._hops_ms(node[graph.sender], node[graph.receiver], graph.unit_bytes, loaded)
+        latency, instances, pairs = graph.paths.longest(hops, self._stays_ms(work, node, queue[node], loaded))
         return Path(latency, instances + graph.first, graph.unit_bytes[pairs], loaded)
+
+    def _hops_ms(
+        self, senders: IndexArray, receivers: IndexArray, unit_bytes: FloatArray, loaded: bool
+    ) -> FloatArray:
+        """N + T of links: the delay and, with loads, what the sender's card takes; nothing within a host."""
+        delay = self._delays[senders, receivers]
+        if loaded:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                delay = delay + 1000.0 * unit_bytes / self._card[senders]
+        # No link is an endless one.
+        return np.where(senders == receivers, 0.0, np.where(np.isnan(delay), np.inf, delay))
+
+    def _stays_ms(self, work: FloatArray, hosts: IndexArray, queue: FloatArray, loaded: bool) -> FloatArray:
+        """P of operators: work at the host's speed and, with loads, as often as others are in the queue."""
+        stay = work / self._speed[hosts]
+        return np.asarray(stay * np.maximum(1.0, queue) if loaded else stay)
 
     def elsewhere(
         self, path: Path, moved: BoolArray, size: int, nodes: IndexArray, queue: FloatArray, hosts: IndexArray
     ) -> FloatArray:
-        """What a path takes with its `moved` instances on each of some hosts (where they are now, too)."""
+        """What a path takes with its `moved` instances on each of some hosts (where they are now, too).
+
+        They are `size` in all, on this path or not; the queues of both hosts change by that.
+        """
         node = nodes[path.instances]
-        delays_elsewhere = np.zeros((len(node) - 1, len(hosts)))
-        for link in np.flatnonzero(moved[:-1] != moved[1:]).tolist():
-            ends = (hosts, node[link + 1]) if moved[link] else (node[link], hosts)
-            delays_elsewhere[link] = self._delays[ends]
-        here = int(node[np.argmax(moved)])
-        return self._hosted(path, moved, node).elsewhere(hosts, here, size, delays_elsewhere, queue)
+        here = node[np.argmax(moved)]
+        at = np.where(moved[:, None], hosts, node[:, None])
+        waiting = queue[at] + size * (hosts != here) * (1.0 * (at == hosts) - (at == here))
+        work = (self.inner_work if path.loaded else self.work)[path.instances]
+        stays = self._stays_ms(work[:, None], at, waiting, path.loaded)
+        hops = self._hops_ms(at[:-1], at[1:], path.unit_bytes[:, None], path.loaded)
+        return np.asarray(stays.sum(axis=0) + hops.sum(axis=0))
 
     def costs(
         self, path: Path, span: tuple[int, int], moved: BoolArray, nodes: IndexArray, queue: FloatArray
     ) -> float:
         """N + T of the links between two positions on a path, and P of the `moved` instances."""
-        return self._hosted(path, moved, nodes[path.instances]).costs_ms(*span, queue)
-
-    def _hosted(self, path: Path, moved: BoolArray, node: IndexArray) -> core.HostedPath:
-        return core.HostedPath(
-            self._hosts,
-            nodes=node,
-            moved=moved,
-            work=(self.inner_work if path.loaded else self.work)[path.instances],
-            unit_bytes=path.unit_bytes,
-            delays=self._delays[node[:-1], node[1:]],
-            loaded=path.loaded,
-        )
+        node, links = nodes[path.instances], slice(*span)
+        work = (self.inner_work if path.loaded else self.work)[path.instances[moved]]
+        stays = self._stays_ms(work, node[moved], queue[node[moved]], path.loaded)
+        hops = self._hops_ms(node[:-1][links], node[1:][links], path.unit_bytes[links], path.loaded)
+        return float(stays.sum() + hops.sum())
 
     def usage_change(
         self, here: int, host: int, others: IndexArray, forward: FloatArray, backward: FloatArray
@@ -122,6 +127,7 @@ def _graph(problem: Problem, application: int) -> _Graph:
         for instance in graph.operators[operator].instances
     ]
     sources = np.flatnonzero(np.bincount(receiver, minlength=len(numbers)) == 0)
-    sizes = data_unit_bytes(problem)[graph.pair_stream[mine]]
-    paths = core.ApplicationPaths(offsets, receiver, np.array(along, dtype=np.intp), sources, sizes)
+    # Where a size is not known, no card has a limit.
+    sizes = np.nan_to_num(data_unit_bytes(problem)[graph.pair_stream[mine]])
+    paths = core.ApplicationPaths(offsets, receiver, np.array(along, dtype=np.intp), sources)
     return _Graph(first, len(numbers), sender, receiver, sizes, paths)

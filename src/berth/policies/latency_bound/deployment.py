@@ -26,7 +26,6 @@ from berth.space.network_space import Space, space_of
 class Start:
     """Who runs already is on its host; others come when it is their turn."""
 
-    graph: UnitGraph
     hosts: Hosts
     places: FloatArray
     """x*, the virtual position of every unit."""
@@ -79,9 +78,8 @@ def start(setting: Setting, space: Space, refine: bool, at_once: bool = False) -
             hosts.put(unit, int(before[unit]))
     running = (before >= 0) & (before == hosts.node)
     first, messages = hosts.node.copy(), int(placed.counters.get("messages", 0))
-    began = Start(
-        graph, hosts, placed.positions[graph.first], mapped, first, running[graph.unit_of], messages
-    )
+    places = placed.positions[graph.first]
+    began = Start(hosts, places, mapped, first, running[graph.unit_of], messages)
     if at_once:
         began.arrive(np.arange(len(graph)))
     return began
@@ -135,8 +133,7 @@ def deploy(task: Task, bounds: list[Bound | None], at_once: bool) -> tuple[Satis
         generator_for(task.seed),
         parameters.neighbours and fixed,
     )
-    model, application_of = DelayModel(task.problem), task.setting.graph.application_of
-    state = Placement(began.graph, began.hosts, model, loads, began.places, application_of)
+    state = Placement(began.hosts, DelayModel(task.problem), loads, began.places)
     satisfaction = Satisfaction(state, search, parameters.restarts if fixed else 0, fixed)
     _bring_to_hold(task, satisfaction, began, bounds)
     return satisfaction, began

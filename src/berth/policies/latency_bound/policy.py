@@ -134,7 +134,7 @@ def in_short(lines: list[str]) -> str:
 
 def answer(task: Task, satisfaction: Satisfaction, began: Start, bounds: list[Bound | None]) -> Answer:
     """What the judge finds of it: the bounds kept, or by how much they are missed."""
-    nodes, first = satisfaction.state.nodes, began.first[began.graph.unit_of]
+    nodes, first = satisfaction.state.nodes, began.first[began.hosts.graph.unit_of]
     latencies = judged_latencies(task.setting, nodes)
     unmoved = bool((nodes == first).all())
     first_latencies = latencies if unmoved else judged_latencies(task.setting, first)

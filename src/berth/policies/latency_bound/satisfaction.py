@@ -17,7 +17,6 @@ from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.latency_bound.candidates import CandidateList, CandidateSearch, Loads, Question
 from berth.policies.latency_bound.delays import DelayModel, Path
 from berth.policies.latency_space.hosts import Hosts
-from berth.policies.latency_space.units import UnitGraph
 
 LEAST_GAIN = 1e-9
 """A move must make the path faster by more than this share: sums of floats are not exact."""
@@ -39,18 +38,16 @@ class Bound:
 class Placement:
     """Units on hosts. On a path, `moved` tells which of its instances are those of a unit."""
 
-    graph: UnitGraph
     hosts: Hosts
     model: DelayModel
     loads: Loads
     places: FloatArray
     """x* of every unit."""
-    application_of: IndexArray
-    """The application of every instance."""
 
     def __post_init__(self) -> None:
+        self.graph = self.hosts.graph
+        self._application_of = self.hosts.setting.graph.application_of
         self._sizes = np.bincount(self.graph.unit_of, minlength=len(self.graph))
-        self._everywhere = None if self.hosts.space.hosts.all() else self.hosts.space.hosts
 
     @property
     def nodes(self) -> IndexArray:
@@ -81,8 +78,8 @@ class Placement:
 
     def others_on(self, host: int, unit: int) -> list[int]:
         """The applications, but for a unit's own, that have something to do on a host."""
-        there = self.application_of[(self.nodes == host) & (self.model.inner_work > 0.0)]
-        own = self.application_of[self.graph.first[unit]]
+        there = self._application_of[(self.nodes == host) & (self.model.inner_work > 0.0)]
+        own = self._application_of[self.graph.first[unit]]
         return [application for application in np.unique(there).tolist() if application != own]
 
     @contextmanager
@@ -122,11 +119,11 @@ class Placement:
         )
 
     def _may_host(self, unit: int) -> BoolArray | None:
-        allowed = self.graph.allowed[unit]
+        hosts, allowed = self.hosts.space.hosts, self.graph.allowed[unit]
         if allowed is None:
-            return self._everywhere
-        may_host = np.zeros(len(self.hosts.space.hosts), dtype=bool)
-        may_host[allowed] = self.hosts.space.hosts[allowed]
+            return None if hosts.all() else hosts
+        may_host = np.zeros(len(hosts), dtype=bool)
+        may_host[allowed] = hosts[allowed]
         return may_host
 
 

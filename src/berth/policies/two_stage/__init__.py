@@ -15,15 +15,9 @@ An item fits a bin where `(demand[item] <= room[bin]).all()`: `room` has the jud
 what is put in is subtracted from it. Stages see no sharing of equal operators: what the judge counts once is
 at most what they count.
 
-    StageOne: application, names, resources, demand [n, R + L], capacity [C, R], room [C, R + L], count,
-              component [n], streams [k, 2] (components), start [n + 1], neighbour, rate (each pair from both
-              its ends), total_traffic, traffic_of [n], group [n], group_servers [g, s]
-              A container needs a server that all instances in it may run on: the `group_servers` rows of
-              their groups must have one in common. With one group (g == 1) there is nothing to check.
-              C is at most n: containers are alike, more of them are of no use; `count` is what is given.
-    StageTwo: application, names, resources, size [m, R + L], capacity [s, R], room [s, R + L], shared,
-              traffic [m, m] (from row to column, nothing on the diagonal), sends [m, m], allowed [m, s],
-              servers [s] (node numbers), cost [s, s] (theta; NaN: no link; 0 on the diagonal)
+What a stage is given stands in `StageOne` and `StageTwo`. A container needs a server that all instances in it
+may run on: the `group_servers` rows of their groups must have one in common. With one group there is nothing
+to check.
 
 `run.two_stages(task, policy, first, goal)` does the rest: one application after another on what is left,
 empty containers deleted between the stages, T, U and W by the judge. A policy's parameter class extends

@@ -117,25 +117,17 @@ def run_events(
     printed: bool,
     log_rows: int,
 ) -> tuple[dict[str, int], int, Numbers, Floats]: ...
-
-class ProbedNodes:
-    def __init__(
-        self,
-        *,
-        numbers: Numbers,
-        positions: Floats,
-        extra: Floats,
-        delays: Floats,
-        delay_rows: Numbers,
-        remembered: Floats,
-        known: Flags,
-    ) -> None: ...
-
 def refine(
     streams: Streams,
     room: Room,
-    nodes: ProbedNodes,
     *,
+    numbers: Numbers,
+    positions: Floats,
+    extra: Floats,
+    delays: Floats,
+    delay_rows: Numbers,
+    remembered: Floats,
+    known: Flags,
     movable: Flags,
     host: Numbers,
     near: Numbers,

@@ -21,26 +21,11 @@ constexpr double no_link = 1e300;
 // A gain is more than rounding.
 constexpr double less = 1.0 - 1e-9;
 
-}  // namespace
-
 // A selection of nodes, and what is known of the delays between them.
 struct ProbedNodes {
-    ProbedNodes(const Vector<Number>& numbers, Matrix<double> positions, const Vector<double>& extra,
-                Matrix<double> delays, const Vector<Number>& delay_rows, Matrix<double> remembered,
-                const Matrix<bool>& known)
-        : numbers(copied(numbers)),
-          positions(std::move(positions)),
-          extra(copied(extra)),
-          delays(std::move(delays)),
-          delay_rows(copied(delay_rows)),
-          remembered(std::move(remembered)),
-          known(known.data(), known.data() + known.size()) {}
-
     std::size_t size() const { return numbers.size(); }
     bool is_known(Number here, Number there) const { return known[here * size() + there]; }
-    double measured(Number here, Number there) const {
-        return delays.data()[delay_rows[here] * delays.shape(1) + delay_rows[there]];
-    }
+    double measured(Number here, Number there) const { return delays[delay_rows[here]][delay_rows[there]]; }
 
     // Measures a delay, both ways by one probe, unless it is known.
     void probe(Number here, Number there) {
@@ -57,20 +42,19 @@ struct ProbedNodes {
     };
     Estimate estimate(Number here, Number there) const {
         if (remembered.size() > 0) {
-            const double before = remembered.data()[here * size() + there];
+            const double before = remembered[here][there];
             if (!std::isnan(before)) return {before, true};
         }
-        const Places places(positions);
-        return {std::max(distance(places[here], places[there]) + extra[here] + extra[there], 0.0), false};
+        return {std::max(distance(positions[here], positions[there]) + extra[here] + extra[there], 0.0), false};
     }
 
-    std::vector<Number> numbers;  // in the network
-    Matrix<double> positions;
-    std::vector<double> extra;  // what each node's delays are longer than distances say, half of it
-    Matrix<double> delays;      // as measured; NaN: no link
-    std::vector<Number> delay_rows;
-    Matrix<double> remembered;  // as measured for earlier plans, NaN elsewhere; empty: none
-    std::vector<char> known;
+    std::span<const Number> numbers;  // in the network
+    Places positions;
+    std::span<const double> extra;  // what each node's delays are longer than distances say, half of it
+    Places delays;                  // as measured; NaN: no link
+    std::span<const Number> delay_rows;
+    Places remembered;  // as measured for earlier plans, NaN elsewhere; empty: none
+    std::span<bool> known;
     std::vector<Number> probed;  // pairs of nodes, in the network's numbers
 };
 
@@ -278,27 +262,25 @@ class Refinement {
     std::vector<Number> moved_;
 };
 
-namespace {
-
 // The units that moved, one entry for each move, and the pairs of nodes that were probed, one node after the other.
-auto refine(const Streams& streams, Room& room, ProbedNodes& nodes, const Vector<bool>& movable,
+auto refine(const Streams& streams, Room& room, const Vector<Number>& numbers, const Matrix<double>& positions,
+            const Vector<double>& extra, const Matrix<double>& delays, const Vector<Number>& delay_rows,
+            const Matrix<double>& remembered, const MutableMatrix<bool>& known, const Vector<bool>& movable,
             const MutableVector<Number>& host, const Matrix<Number>& near, const Matrix<bool>& may_host,
             const Vector<Number>& first, std::size_t most_nodes, int most_tries, double doubt, bool squared) {
+    ProbedNodes nodes{view(numbers),    Places(positions),  view(extra),                  Places(delays),
+                      view(delay_rows), Places(remembered), {known.data(), known.size()}, {}};
     Refinement refinement(streams, room, nodes, view(movable), view(host), Rows<const Number>(near),
                           Rows<const bool>(may_host), {most_nodes, most_tries, doubt, squared});
     refinement.run(view(first));
-    return std::tuple(to_numpy(std::vector<Number>(refinement.moved())), to_numpy(std::move(nodes.probed)));
+    return std::tuple(to_numpy(refinement.moved()), to_numpy(std::move(nodes.probed)));
 }
 
 }  // namespace
 
 void bind_refinement(nb::module_& module) {
-    nb::class_<ProbedNodes>(module, "ProbedNodes")
-        .def(nb::init<const Vector<Number>&, Matrix<double>, const Vector<double>&, Matrix<double>,
-                      const Vector<Number>&, Matrix<double>, const Matrix<bool>&>(),
-             nb::kw_only(), "numbers"_a, "positions"_a, "extra"_a, "delays"_a, "delay_rows"_a, "remembered"_a,
-             "known"_a);
-    module.def("refine", &refine, "streams"_a, "room"_a, "nodes"_a, nb::kw_only(), "movable"_a, "host"_a.noconvert(),
+    module.def("refine", &refine, "streams"_a, "room"_a, nb::kw_only(), "numbers"_a, "positions"_a, "extra"_a,
+               "delays"_a, "delay_rows"_a, "remembered"_a, "known"_a.noconvert(), "movable"_a, "host"_a.noconvert(),
                "near"_a, "may_host"_a, "first"_a, "most_nodes"_a, "most_tries"_a, "doubt"_a, "squared"_a);
     module.attr("NO_LINK") = no_link;
     module.attr("LESS") = less;

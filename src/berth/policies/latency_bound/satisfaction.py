@@ -46,7 +46,7 @@ class Placement:
 
     def __post_init__(self) -> None:
         self.graph = self.hosts.graph
-        self._application_of = self.hosts.setting.graph.application_of
+        self.application_of = self.hosts.setting.graph.application_of
         self._sizes = np.bincount(self.graph.unit_of, minlength=len(self.graph))
 
     @property
@@ -78,8 +78,8 @@ class Placement:
 
     def others_on(self, host: int, unit: int) -> list[int]:
         """The applications, but for a unit's own, that have something to do on a host."""
-        there = self._application_of[(self.nodes == host) & (self.model.inner_work > 0.0)]
-        own = self._application_of[self.graph.first[unit]]
+        there = self.application_of[(self.nodes == host) & (self.model.inner_work > 0.0)]
+        own = self.application_of[self.graph.first[unit]]
         return [application for application in np.unique(there).tolist() if application != own]
 
     @contextmanager

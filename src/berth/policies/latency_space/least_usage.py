@@ -57,12 +57,10 @@ class Forest:
     order: IndexArray
     """Parents before children."""
     closing: IndexArray
-    """Entries of streams that would close a circle, each once, those of the later unit in the order."""
+    """Entries of streams that would close a circle, each once, those of the later unit in the order.
 
-    @property
-    def complete(self) -> bool:
-        """Whether all streams between free units are in the forest."""
-        return len(self.closing) == 0
+    None: all streams between free units are in the forest.
+    """
 
 
 def spanning_forest(graph: UnitGraph) -> Forest:
@@ -231,44 +229,21 @@ def least_usage(problem: LeastUsage, limits: UnitLimits, most_steps: int, budget
     bound = problem.total(tables)
     if not np.isfinite(bound):
         return Least(None, bound, True, 0)
-    if problem.forest.complete:
-        nodes = _nodes(problem, problem.choose(tables))
-        if _fits(nodes, limits):
+    if len(problem.forest.closing) == 0:
+        pairs = zip(problem.choices, problem.choose(tables).tolist(), strict=True)
+        nodes = np.array([choices[position] for choices, position in pairs], dtype=np.intp)
+        room = limits.room()
+        for unit, node in enumerate(nodes.tolist()):
+            room.put(unit, node)
+        if not any(room.overfull(node) for node in np.unique(nodes).tolist()):
             return Least(nodes, bound / 1000.0, True, 0)
     problem.check_search()
-    found = _search(problem, tables, limits, most_steps, budget)
-    if found.chosen is None:
-        return Least(None, bound / 1000.0, found.ended, found.steps)
-    nodes = _nodes(problem, found.chosen)
-    return Least(nodes, (found.cost if found.ended else bound) / 1000.0, found.ended, found.steps)
-
-
-def _nodes(problem: LeastUsage, chosen: IndexArray) -> IndexArray:
-    pairs = zip(problem.choices, chosen.tolist(), strict=True)
-    return np.array([nodes[position] for nodes, position in pairs], dtype=np.intp)
-
-
-def _fits(nodes: IndexArray, limits: UnitLimits) -> bool:
-    room = limits.room()
-    for unit, node in enumerate(nodes.tolist()):
-        room.put(unit, node)
-    return not any(room.overfull(node) for node in np.unique(nodes).tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """The best plan of a search."""
-
-    chosen: IndexArray | None
-    cost: float
-    ended: bool
-    """Whether all plans were looked at or excluded."""
-    steps: int
+    return _search(problem, tables, limits, most_steps, budget)
 
 
 def _search(
     problem: LeastUsage, tables: list[FloatArray], limits: UnitLimits, most_steps: int, budget: Budget
-) -> _Found:
+) -> Least:
     """The first of the best plans that hold all limits, in so many steps and within the budget."""
     graph, forest = problem.graph, problem.forest
     room = limits.room()
@@ -278,19 +253,20 @@ def _search(
     base = float(sum(tables[unit][0] for unit in pinned.tolist()))
     units = forest.order[graph.fixed[forest.order] < 0]
     if len(units) == 0:
-        return _Found(np.zeros(len(graph), dtype=np.intp), base, True, 0)
+        return Least(graph.fixed, base / 1000.0, True, 0)
     nodes = np.unique(np.concatenate([problem.choices[unit] for unit in units.tolist()]))
     search = _plan_search(problem, tables, units, nodes, room)
     ended, allowed = False, 0
     while not ended and allowed < most_steps and not (allowed and budget.over):
         allowed = min(allowed + STEPS_AT_ONCE, most_steps)
         ended = search.run(allowed)
+    bound = problem.total(tables)
     if len(search.best) == 0:
-        return _Found(None, np.inf, ended, search.steps)
-    chosen = np.zeros(len(graph), dtype=np.intp)
-    for unit, node in zip(units.tolist(), nodes[search.best].tolist(), strict=True):
-        chosen[unit] = np.searchsorted(problem.choices[unit], node)
-    return _Found(chosen, search.lowest + base, ended, search.steps)
+        return Least(None, bound / 1000.0, ended, search.steps)
+    found = graph.fixed.copy()
+    found[units] = nodes[search.best]
+    least = search.lowest + base if ended else bound
+    return Least(found, least / 1000.0, ended, search.steps)
 
 
 def _plan_search(

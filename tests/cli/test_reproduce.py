@@ -12,14 +12,14 @@ from berth.experiments.experiment import Setting
 from berth.experiments.framework.job import Count
 from berth.experiments.framework.journal import Stored
 from tests.cli.in_process import run_berth
-from tests.experiments.framework.runs import MODULE, add, done
+from tests.experiments.framework.runs import PLACE, add, done
 from tests.experiments.toy import EXPERIMENT
 
 
 @pytest.fixture(autouse=True)
 def only_the_toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "PLACES", {"X9.1": "toys.toy"})
-    monkeypatch.setattr(registry, "module_of", lambda name: MODULE)
+    monkeypatch.setattr(registry, "PLACES", {"X9.1": "toys.toy:EXPERIMENT"})
+    monkeypatch.setattr(registry, "place_of", lambda name: PLACE)
     monkeypatch.delenv("BERTH_DATA", raising=False)
 
 

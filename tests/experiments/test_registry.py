@@ -8,10 +8,10 @@ from tests.experiments.toy import EXPERIMENT
 
 @pytest.fixture(autouse=True)
 def places(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {"X3.10": "mopa.a", "X3.2": "mopa.b", "X0.1": "odp.c", "X2.1": "latency_bound.d"}
-    names["league"] = "league.e"
+    names = {"X3.10": "mopa.a:A", "X3.2": "mopa.b:B", "X0.1": "odp.c:C", "X2.1": "latency_bound.d:D"}
+    names["league"] = "league.e:E"
     monkeypatch.setattr(registry, "PLACES", names)
-    monkeypatch.setattr(registry, "loaded", lambda module: EXPERIMENT)
+    monkeypatch.setattr(registry, "loaded", lambda place: EXPERIMENT)
 
 
 def names(*given: str) -> list[str]:
@@ -35,8 +35,8 @@ def test_names_are_joined_and_none_is_there_twice() -> None:
     assert names("latency-bound") == names("latency_bound") == ["X2.1"]
 
 
-def test_the_module_is_what_executors_import() -> None:
-    assert chosen_from(["X3.2"])[0].module == "berth.experiments.mopa.b"
+def test_the_place_is_what_executors_import() -> None:
+    assert chosen_from(["X3.2"])[0].place == "berth.experiments.mopa.b:B"
 
 
 def test_every_unknown_name_is_told_with_the_one_that_is_near() -> None:

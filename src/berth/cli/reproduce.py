@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from berth.experiments.framework.journal import Stored
     from berth.experiments.framework.missing import State
     from berth.experiments.framework.outcome import Outcome
-    from berth.experiments.framework.showing import Shown
+    from berth.experiments.framework.report import Shown
     from berth.experiments.registry import Chosen
 
 OUT = Path("reproduction")
@@ -172,8 +172,7 @@ def _run_on_spark(
 
 
 def _show(stored: Stored, setting: Setting, report_only: bool, options: str) -> Shown:
-    from berth.experiments.framework.report import provenance_of
-    from berth.experiments.framework.showing import show
+    from berth.experiments.framework.report import provenance_of, show
     from berth.experiments.registry import everything
 
     command = shlex.join(["berth", *sys.argv[1:]])
@@ -192,7 +191,7 @@ def _options(setting: Setting, data: Path | None, folder: Path) -> str:
 
 
 def _document(outcomes: list[Any], setting: Setting) -> dict[str, Any]:
-    from berth.experiments.framework.showing import claim_rows
+    from berth.experiments.framework.report import claim_rows
 
     return {
         "setting": asdict(setting) | {"data": None if setting.data is None else str(setting.data)},
@@ -201,9 +200,9 @@ def _document(outcomes: list[Any], setting: Setting) -> dict[str, Any]:
                 "experiment": outcome.experiment.name,
                 "paper": outcome.experiment.paper,
                 "title": outcome.experiment.title,
-                "runs": outcome.runs,
-                "failed": len(outcome.failed),
-                "processor_seconds": round(outcome.seconds, 3),
+                "runs": len(outcome.state.runs),
+                "failed": len(outcome.state.failed),
+                "processor_seconds": round(outcome.state.seconds, 3),
                 "mistake": outcome.mistake,
                 "claims": claim_rows(outcome),
             }
@@ -282,9 +281,9 @@ def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
         table.add_row(
             escape(outcome.experiment.name),
             *(str(outcome.count(verdict)) for verdict in verdicts),
-            f"{outcome.runs:,}",
-            f"{len(outcome.failed):,}",
-            duration(outcome.seconds),
+            f"{len(outcome.state.runs):,}",
+            f"{len(outcome.state.failed):,}",
+            duration(outcome.state.seconds),
             escape(outcome.experiment.title),
         )
     out.print(table)
@@ -293,11 +292,9 @@ def _print_outcomes(outcomes: Sequence[Outcome]) -> None:
 
 def _tell_results(outcomes: Sequence[Outcome], not_run: Sequence[str], folder: Path) -> None:
     """Where the report is, and what went wrong."""
-    from berth.experiments.framework.outcome import failures_line
-
     for outcome in outcomes:
-        if outcome.failed:
-            tell(f"{outcome.experiment.name}: {failures_line(outcome)}")
+        if outcome.state.failed:
+            tell(f"{outcome.experiment.name}: {outcome.failures_line}")
         if outcome.mistake is not None:
             tell(f"{outcome.experiment.name}: not judged in full: {outcome.mistake}")
     if not_run:

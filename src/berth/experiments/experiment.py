@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from pyspark.sql.types import (
+    BinaryType,
     BooleanType,
-    DataType,
     DoubleType,
     IntegerType,
+    LongType,
     StringType,
     StructField,
     StructType,
@@ -26,17 +27,20 @@ Row = Mapping[str, Any]
 """A row of results: the names and types of the experiment's `schema`."""
 
 
-_TYPES: dict[type, DataType] = {
-    str: StringType(),
-    int: IntegerType(),
-    float: DoubleType(),
-    bool: BooleanType(),
+_TYPES = {
+    "str": StringType(),
+    "int": IntegerType(),
+    "long": LongType(),
+    "float": DoubleType(),
+    "bool": BooleanType(),
+    "bytes": BinaryType(),
 }
 
 
-def columns(**types: type) -> StructType:
-    """The schema of a table by the names and Python types of its columns; every value may be missing."""
-    return StructType([StructField(name, _TYPES[kind]) for name, kind in types.items()])
+def columns(described: str) -> StructType:
+    """The schema of a table from `name type, name type, ...`; every value may be missing."""
+    fields = (column.split() for column in described.split(","))
+    return StructType([StructField(name, _TYPES[kind]) for name, kind in fields])
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class Run:
     key: str
     parameters: Mapping[str, Any]
     in_driver: bool = False
+
+    @classmethod
+    def of(cls, key: str, **parameters: Any) -> Run:
+        """A run whose key is a pattern of its parameters: `Run.of("{kind}/{draw}", kind="fat", draw=3)`."""
+        return cls(key.format(**parameters), parameters)
 
 
 class Verdict(Enum):
@@ -114,40 +123,33 @@ class Calibration:
     tuned_to: str
 
 
-class Experiment(Protocol):
-    """An experiment: the framework runs it on Spark, stores its rows, judges and draws it."""
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment: the framework runs it on Spark, stores its rows, judges and draws it.
 
-    @property
-    def name(self) -> str:
-        """Such as X3.1."""
+    Attributes:
+        name: such as X3.1.
+        paper: the paper and its figure, such as '003, MOPA (Rizou, Dürr, Rothermel 2010), figure 2'.
+        title: what it shows, in a few words.
+        about: what it is about, for people who have not read the paper.
+        schema: the columns of its table; `key` is put in front of them.
+        runs: gives all of its runs, in a fixed order; cheap.
+        rows: does one run. It happens in some process on some executor: nothing but its arguments is there.
+        claims: gives the paper's claims beside the values of a table, in which every run has its rows.
+        draw: draws the figure in the form of the paper's, with units on every axis, and gives its caption.
+        calibrations: what was chosen here because the paper doesn't say it.
+    """
 
-    @property
-    def paper(self) -> str:
-        """The paper and its figure, such as '003, MOPA (Rizou, Dürr, Rothermel 2010), figure 2'."""
-
-    @property
-    def title(self) -> str:
-        """What it shows, in a few words."""
-
-    @property
-    def schema(self) -> StructType:
-        """The columns of its table; `key` is put in front of them."""
-
-    @property
-    def calibrations(self) -> Sequence[Calibration]:
-        """What was chosen here because the paper doesn't say it."""
-
-    def runs(self, setting: Setting) -> Iterable[Run]:
-        """All of its runs, in a fixed order; cheap."""
-
-    def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
-        """Do one run. It happens in some process on some executor: nothing but its arguments is there."""
-
-    def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
-        """The paper's claims beside the table's values. The table is whole: every run has its rows."""
-
-    def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
-        """Draw the figure in the form of the paper's, with units on every axis; its caption is returned."""
+    name: str
+    paper: str
+    title: str
+    about: str
+    schema: StructType
+    runs: Callable[[Setting], Iterable[Run]]
+    rows: Callable[[Run, Setting], Iterable[Row]]
+    claims: Callable[[pd.DataFrame, Setting], Sequence[Claim]]
+    draw: Callable[[pd.DataFrame, Figure, Setting], str]
+    calibrations: Sequence[Calibration] = ()
 
 
 def named_generator(seed: int, name: str) -> np.random.Generator:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +64,6 @@ def verdict(close: bool, ordered: bool) -> Verdict:
     return Verdict.REPRODUCED if close else Verdict.ORDERING_ONLY
 
 
-def order_verdict(differences: Sequence[float]) -> Verdict:
+def order_verdict(differences: ArrayLike) -> Verdict:
     """Of a claim that is only an order: the mean difference of paired draws is above 0 beyond chance."""
     return Verdict.REPRODUCED if mean_of(differences).surely_positive else Verdict.NOT_REPRODUCED

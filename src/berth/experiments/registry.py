@@ -16,51 +16,52 @@ from berth.model import BadInput
 from berth.model.errors import did_you_mean
 
 PLACES: dict[str, str] = {
-    # name: module under berth.experiments; its constant EXPERIMENT is the experiment
-    "X0.1": "odp.user_metrics",
-    "X0.2": "odp.springs",
-    "X0.3": "odp.converging",
-    "X0.4": "odp.best_fit",
-    "X0.5": "odp.solve_times",
-    "X0.6": "odp.resolution_time",
-    "X0.7": "odp.candidates",
-    "X1.1": "mips.comparison",
-    "X1.2": "mips.tradeoff",
-    "X1.3": "mips.exploration",
-    "X2.1": "latency_bound.latency",
-    "X2.2": "latency_bound.usage",
-    "X2.3": "latency_bound.messages",
-    "X3.1": "mopa.stretch",
-    "X3.2": "mopa.messages",
-    "X3.3": "mopa.migrations",
-    "X4.1": "many.processors",
-    "X4.2": "many.number_of_applications",
-    "X4.3": "many.sizes",
-    "X4.4": "many.communication",
-    "X4.5": "many.similarity",
-    "league": "league.experiment",
+    # name: module under berth.experiments, and the experiment's constant in it
+    "X0.1": "odp.user_metrics:USER_METRICS",
+    "X0.2": "odp.decentralised:SPRINGS",
+    "X0.3": "odp.decentralised:CONVERGING",
+    "X0.4": "odp.best_fit:BEST_FIT",
+    "X0.5": "odp.solve_times:SOLVE_TIMES",
+    "X0.6": "odp.resolution_time:RESOLUTION_TIME",
+    "X0.7": "odp.candidates:CANDIDATES",
+    "X1.1": "mips.comparison:COMPARISON",
+    "X1.2": "mips.parameters:TRADEOFF",
+    "X1.3": "mips.parameters:EXPLORATION",
+    "X2.1": "latency_bound.latency:LATENCY",
+    "X2.2": "latency_bound.effort:USAGE",
+    "X2.3": "latency_bound.effort:MESSAGES",
+    "X3.1": "mopa.stretch:STRETCH",
+    "X3.2": "mopa.adapting:MESSAGES",
+    "X3.3": "mopa.adapting:MIGRATIONS",
+    "X4.1": "many.processors:PROCESSORS",
+    "X4.2": "many.loads:APPLICATIONS",
+    "X4.3": "many.loads:SIZES",
+    "X4.4": "many.loads:COMMUNICATION",
+    "X4.5": "many.loads:SIMILARITY",
+    "league": "league.experiment:LEAGUE",
 }
 _NAME = re.compile(r"X(?P<paper>\d)\.\d+")
 _LAST = (10,)
 """Where names without a number stand: behind the papers."""
 
 
-def module_of(name: str) -> str:
-    """The module of a name in `PLACES`, as Python imports it."""
+def place_of(name: str) -> str:
+    """Where the experiment of a name in `PLACES` is, for `loaded`."""
     return f"berth.experiments.{PLACES[name]}"
 
 
-def loaded(module: str) -> Experiment:
-    """The experiment of a module."""
-    return cast(Experiment, import_module(module).EXPERIMENT)
+def loaded(place: str) -> Experiment:
+    """The experiment that is a constant of a module, from `module:constant`."""
+    module, _, constant = place.partition(":")
+    return cast(Experiment, getattr(import_module(module), constant))
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """An experiment and the module that it is loaded from, here and on executors."""
+    """An experiment and the place that it is loaded from, here and on executors."""
 
     name: str
-    module: str
+    place: str
     experiment: Experiment
 
 
@@ -94,8 +95,8 @@ def everything() -> list[Chosen]:
 
 
 def _chosen(name: str) -> Chosen:
-    module = module_of(name)
-    return Chosen(name, module, loaded(module))
+    place = place_of(name)
+    return Chosen(name, place, loaded(place))
 
 
 def _order(name: str) -> tuple[int, ...]:

@@ -17,13 +17,13 @@ from berth.experiments.framework.journal import RUNS, Stored, identity_of
 from berth.experiments.registry import Chosen
 from tests.experiments.toy import EXPERIMENT
 
-MODULE = "tests.experiments.toy"
-CHOSEN = Chosen("X9.1", MODULE, EXPERIMENT)
+PLACE = "tests.experiments.toy:EXPERIMENT"
+CHOSEN = Chosen("X9.1", PLACE, EXPERIMENT)
 
 
 def done(setting: Setting, runs: Iterable[Run] | None = None, **other: Any) -> list[dict[str, Any]]:
     """The rows of some runs, with some columns made other ones."""
-    identity = identity_of(setting, MODULE)
+    identity = identity_of(setting, PLACE)
     terms = Terms(setting, identity.data)
     chosen = EXPERIMENT.runs(setting) if runs is None else runs
     return [
@@ -31,7 +31,7 @@ def done(setting: Setting, runs: Iterable[Run] | None = None, **other: Any) -> l
             {},
             {
                 "experiment": "X9.1",
-                "module": MODULE,
+                "place": PLACE,
                 "code": identity.code,
                 "key": run.key,
                 "parameters": json.dumps(run.parameters),

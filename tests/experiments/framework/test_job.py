@@ -17,8 +17,8 @@ TOY = Path(__file__).parents[1] / "toy.py"
 @pytest.fixture(autouse=True)
 def only_the_toy(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     spark.sparkContext.addPyFile(str(TOY))
-    monkeypatch.setattr(registry, "PLACES", {"X9.1": "toys.toy"})
-    monkeypatch.setattr(registry, "module_of", lambda name: "toy")
+    monkeypatch.setattr(registry, "PLACES", {"X9.1": "toys.toy:EXPERIMENT"})
+    monkeypatch.setattr(registry, "place_of", lambda name: "toy:EXPERIMENT")
     monkeypatch.delenv("BERTH_DATA", raising=False)
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from berth.experiments.framework import journal
 from berth.experiments.framework.job import packed
 from berth.experiments.framework.journal import Identity, Stored, code_mark, data_mark, identity_of
 from berth.experiments.framework.missing import state_of
-from tests.experiments.framework.runs import CHOSEN, MODULE, add, done
+from tests.experiments.framework.runs import CHOSEN, PLACE, add, done
 from tests.experiments.toy import EXPERIMENT
 
 FULL, QUICK = Setting(), Setting(quick=True)
@@ -66,10 +67,10 @@ def test_the_table_is_in_the_order_of_the_runs_whatever_the_order_of_files(store
     assert table["key"].to_pylist() == [run.key for run in RUNS]
 
 
-def test_two_runs_with_one_key_are_a_mistake(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(EXPERIMENT), "runs", lambda self, setting: [Run("a", {}), Run("a", {})])
+def test_two_runs_with_one_key_are_a_mistake(stored: Stored) -> None:
+    twice = replace(EXPERIMENT, runs=lambda setting: [Run("a", {}), Run("a", {})])
     with pytest.raises(ValueError, match="two runs have the key 'a'"):
-        state_of(CHOSEN, FULL, stored.journal())
+        state_of(replace(CHOSEN, experiment=twice), FULL, stored.journal())
 
 
 def test_rows_must_have_the_columns_of_the_schema() -> None:
@@ -94,17 +95,17 @@ def test_a_changed_file_of_data_is_other_data(tmp_path: Path) -> None:
 
 
 def test_code_of_a_room_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = code_mark(MODULE)
+    now = code_mark(PLACE)
     monkeypatch.setattr(journal, "ROOMS", journal.ROOMS[1:])
     code_mark.cache_clear()
-    other = code_mark(MODULE)
+    other = code_mark(PLACE)
     code_mark.cache_clear()
     assert other != now
     assert code_mark("berth.experiments.registry") != now
 
 
 def test_identities_in_words() -> None:
-    identity = identity_of(QUICK, MODULE)
+    identity = identity_of(QUICK, PLACE)
     assert identity.described() == "quick, seed 0, without measured networks"
     assert identity.same_question(Identity(True, 0, "none", "other"))
     assert not identity.same_question(Identity(True, 1, "none", identity.code))

@@ -54,7 +54,7 @@ def test_a_task_is_plain_values() -> None:
     assert missing("X0.1", 1).task([Run("k", {"b": [1, 2], "a": "x"})]) == [
         {
             "experiment": "X0.1",
-            "module": "m.X0.1",
+            "place": "m.X0.1",
             "code": "code",
             "key": "k",
             "parameters": '{"a": "x", "b": [1, 2]}',

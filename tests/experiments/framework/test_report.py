@@ -10,15 +10,16 @@ import pytest
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.framework.journal import Stored
 from berth.experiments.framework.missing import state_of
-from berth.experiments.framework.outcome import Outcome, all_judged, failures_line, judged, outcome_of
+from berth.experiments.framework.outcome import Outcome, all_judged, judged, outcome_of
 from berth.experiments.framework.report import (
     Provenance,
     measured_networks,
     picture_source,
     provenance_of,
     report,
+    show,
 )
-from berth.experiments.framework.showing import show
+from tests.experiments import toy
 from tests.experiments.framework.runs import CHOSEN, add, done
 from tests.experiments.toy import EXPERIMENT
 
@@ -70,7 +71,7 @@ def outcome(stored: Stored, setting: Setting = SETTING) -> Outcome:
     journal = stored.journal()
     state = state_of(CHOSEN, setting, journal)
     table = journal.table("X9.1", state.identity, [run.key for run in RUNS], EXPERIMENT.schema)
-    return outcome_of(state, judged(CHOSEN.module, setting, table.to_pandas()))
+    return outcome_of(state, judged(CHOSEN.place, setting, table.to_pandas()))
 
 
 def test_the_page_is_whole_and_needs_nothing_else(stored: Stored, provenance: Provenance) -> None:
@@ -126,7 +127,7 @@ def test_failures_are_in_every_claim(stored: Stored, provenance: Provenance) -> 
     add(stored, done(SETTING, RUNS[:8]))
     add(stored, done(SETTING, RUNS[8:], rows=None, error="ValueError: <odd>\nmore lines"))
     found = outcome(stored)
-    assert failures_line(found) == "2 of 10 runs failed: ValueError: <odd>"
+    assert found.failures_line == "2 of 10 runs failed: ValueError: <odd>"
     assert all("2 of 10 runs failed and are not in the value" in claim.reason for claim in found.claims)
     assert not found.whole
     page = Page(report([found], [], provenance))
@@ -135,11 +136,11 @@ def test_failures_are_in_every_claim(stored: Stored, provenance: Provenance) -> 
 
 
 def test_a_mistake_in_an_experiment_is_told(stored: Stored, monkeypatch: pytest.MonkeyPatch) -> None:
-    def draw(self: object, table: pd.DataFrame, figure: object, setting: Setting) -> str:
+    def draw(table: pd.DataFrame, figure: object, setting: Setting) -> str:
         raise KeyError("nothing")
 
     add(stored, done(SETTING))
-    monkeypatch.setattr(type(EXPERIMENT), "draw", draw)
+    monkeypatch.setattr(toy, "EXPERIMENT", replace(EXPERIMENT, draw=draw))
     found = outcome(stored)
     assert found.mistake is not None
     assert found.mistake.startswith("KeyError: 'nothing' (test_report.py, line ")
@@ -158,7 +159,7 @@ def test_what_is_shown_is_of_one_setting(stored: Stored, provenance: Provenance)
     quick = Setting(quick=True, seed=3)
     add(stored, done(quick))
     shown = show(stored, [CHOSEN], quick, provenance)
-    assert [item.runs for item in shown.outcomes] == [3]
+    assert [len(item.state.runs) for item in shown.outcomes] == [3]
     assert pq.read_table(stored.folder / "X9.1" / "results").num_rows == 3
     assert (stored.folder / "X9.1" / "figure.png").read_bytes().startswith(b"\x89PNG")
     claims = pq.read_table(stored.folder / "claims").to_pylist()
@@ -175,9 +176,9 @@ def test_what_is_shown_is_of_one_setting(stored: Stored, provenance: Provenance)
 def test_side_by_side_is_as_one_by_one() -> None:
     rows = [{"key": "a", "numbers": 1, "mean": mean} for mean in (0.1, 0.5, 0.9)]
     tables = [pd.DataFrame([row]) for row in rows]
-    modules = [CHOSEN.module] * 3
-    alone = list(all_judged(modules, SETTING, tables, most=1))
-    assert list(all_judged(modules, SETTING, tables, most=2)) == alone
+    places = [CHOSEN.place] * 3
+    alone = list(all_judged(places, SETTING, tables, most=1))
+    assert list(all_judged(places, SETTING, tables, most=2)) == alone
     assert len({found.claims[0].ours for found in alone}) == 3
 
 

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 import berth
 from berth.experiments.experiment import Experiment, Run, Setting, Verdict
-from berth.experiments.latency_bound import latency, messages, usage
+from berth.experiments.latency_bound.effort import MESSAGES, USAGE
 from berth.experiments.latency_bound.growing import LABELS, LATE, PRESENT, SCHEMA, _problem, growing_rows
+from berth.experiments.latency_bound.latency import LATENCY
 from berth.experiments.networks import SYNTHETIC
 
 QUICK = Setting(quick=True, seed=5)
@@ -53,7 +54,7 @@ def test_the_first_graphs_are_as_if_no_others_came() -> None:
 
 def test_runs() -> None:
     """Every way, with present and late loads, up to 240 operators."""
-    for experiment in (latency.EXPERIMENT, usage.EXPERIMENT, messages.EXPERIMENT):
+    for experiment in (LATENCY, USAGE, MESSAGES):
         runs = list(experiment.runs(Setting()))
         assert len({run.key for run in runs}) == len(runs)
         assert all(max(run.parameters["counts"]) == 120 for run in runs)
@@ -85,30 +86,30 @@ def verdicts(experiment: Experiment, table: pd.DataFrame) -> list[Verdict]:
 
 def test_claims_on_latency() -> None:
     papers = both(knn=(100, 400), krand=(101, 600), el=(100, 410), cknn=(100, 290))
-    assert verdicts(latency.EXPERIMENT, table_of(papers, "latency_ms")) == [Verdict.REPRODUCED] * 7
+    assert verdicts(LATENCY, table_of(papers, "latency_ms")) == [Verdict.REPRODUCED] * 7
     wrong = both(knn=(100, 40), krand=(200, 30), el=(100, 20), cknn=(100, 90))
-    assert verdicts(latency.EXPERIMENT, table_of(wrong, "latency_ms")) == [Verdict.NOT_REPRODUCED] * 7
+    assert verdicts(LATENCY, table_of(wrong, "latency_ms")) == [Verdict.NOT_REPRODUCED] * 7
     closer = both(knn=(100, 300), krand=(101, 600), el=(100, 310), cknn=(100, 290))
-    assert verdicts(latency.EXPERIMENT, table_of(closer, "latency_ms"))[3] is Verdict.ORDERING_ONLY
+    assert verdicts(LATENCY, table_of(closer, "latency_ms"))[3] is Verdict.ORDERING_ONLY
 
 
 def test_claims_on_usage() -> None:
     papers = both(knn=(1, 1), krand=(1, 1), el=(3, 3), cknn=(2, 2))
-    assert verdicts(usage.EXPERIMENT, table_of(papers, "usage_kb")) == [Verdict.REPRODUCED] * 4
+    assert verdicts(USAGE, table_of(papers, "usage_kb")) == [Verdict.REPRODUCED] * 4
     wrong = both(knn=(3, 3), krand=(3, 3), el=(1, 1), cknn=(2, 2))
-    assert verdicts(usage.EXPERIMENT, table_of(wrong, "usage_kb")) == [Verdict.NOT_REPRODUCED] * 4
+    assert verdicts(USAGE, table_of(wrong, "usage_kb")) == [Verdict.NOT_REPRODUCED] * 4
 
 
 def test_claims_on_messages() -> None:
     papers = both(knn=(10, 10), krand=(10, 10), el=(288, 288), cknn=(18, 18))
-    assert verdicts(messages.EXPERIMENT, table_of(papers, "messages")) == [Verdict.REPRODUCED] * 6
+    assert verdicts(MESSAGES, table_of(papers, "messages")) == [Verdict.REPRODUCED] * 6
     more = both(knn=(14, 14), krand=(14, 14), el=(388, 388), cknn=(28, 28))
-    assert verdicts(messages.EXPERIMENT, table_of(more, "messages")) == [Verdict.ORDERING_ONLY] * 6
+    assert verdicts(MESSAGES, table_of(more, "messages")) == [Verdict.ORDERING_ONLY] * 6
     wrong = both(knn=(10, 10), krand=(10, 10), el=(9, 9), cknn=(18, 18))
-    assert set(verdicts(messages.EXPERIMENT, table_of(wrong, "messages"))[:4]) == {Verdict.NOT_REPRODUCED}
+    assert set(verdicts(MESSAGES, table_of(wrong, "messages"))[:4]) == {Verdict.NOT_REPRODUCED}
 
 
-@pytest.mark.parametrize("experiment", [latency.EXPERIMENT, usage.EXPERIMENT, messages.EXPERIMENT])
+@pytest.mark.parametrize("experiment", [LATENCY, USAGE, MESSAGES])
 def test_figures(experiment: Experiment) -> None:
     """Deployments without a latency are told in the caption."""
     table = table_of(both(knn=(1, 1), krand=(1, 1), el=(3, 3), cknn=(2, 2)), "usage_kb")

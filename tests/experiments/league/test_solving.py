@@ -7,7 +7,7 @@ import pytest
 
 from berth.experiments.experiment import Run, Setting
 from berth.experiments.league import solving
-from berth.experiments.league.experiment import EXPERIMENT
+from berth.experiments.league.experiment import LEAGUE
 from berth.experiments.league.problems import BY_NAME, ENTRIES, EXAMPLES, GROUPS, entries, problem_of
 from berth.experiments.league.solving import BROKEN, CRASHED, NO_PLAN, NOT_MADE, PLAN, ProcessorBudget, solved
 from berth.generators import GENERATORS
@@ -40,8 +40,8 @@ def test_an_error_is_an_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows() -> None:
     """Objectives are the problem's, whatever the policy minimises; the same seed gives the same plan."""
     chosen = {"problem": "tag-and-count", "group": GROUPS[0], "policy": "proc-nb", "seed": 0}
-    (row,), (again,) = (list(EXPERIMENT.rows(Run("a", chosen), QUICK)) for _ in range(2))
-    assert set(row) == set(EXPERIMENT.schema.names)
+    (row,), (again,) = (list(LEAGUE.rows(Run("a", chosen), QUICK)) for _ in range(2))
+    assert set(row) == set(LEAGUE.schema.names)
     assert row["objective"] == "response_time"
     assert row["own_goal"]
     assert row["bound"] is None
@@ -54,7 +54,7 @@ def test_rows() -> None:
 
 
 def test_every_policy_on_every_problem() -> None:
-    runs = list(EXPERIMENT.runs(QUICK))
+    runs = list(LEAGUE.runs(QUICK))
     assert len({run.key for run in runs}) == len(runs)
     assert {run.parameters["policy"] for run in runs} == set(BUILT_IN)
     assert {entry.group for entry in entries(QUICK)} == set(GROUPS)

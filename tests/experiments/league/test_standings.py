@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Setting
-from berth.experiments.league.experiment import EXPERIMENT
+from berth.experiments.league.experiment import LEAGUE
 from berth.experiments.league.page import page
 from berth.experiments.league.problems import MANY, SMALL
 from berth.experiments.league.solving import BROKEN, CRASHED, NO_PLAN, NOT_MADE, PLAN
@@ -22,7 +22,7 @@ def table_of(*did: Did, maximise: bool = False) -> pd.DataFrame:
         (problem, group, policy, 0, 5, 3, "traffic", maximise, outcome, value, bound, False, 0.5, None)
         for group, problem, policy, outcome, value, bound in did
     ]
-    return pd.DataFrame(rows, columns=EXPERIMENT.schema.names)
+    return pd.DataFrame(rows, columns=LEAGUE.schema.names)
 
 
 TABLE = table_of(
@@ -103,5 +103,5 @@ def test_the_quick_one_shares_the_goal_and_saves_time() -> None:
 
 
 def test_the_figure() -> None:
-    assert "4 problems, 2 s" in EXPERIMENT.draw(TABLE, Figure(), Setting(quick=True))
-    assert not EXPERIMENT.claims(TABLE, Setting(quick=True))
+    assert "4 problems, 2 s" in LEAGUE.draw(TABLE, Figure(), Setting(quick=True))
+    assert not LEAGUE.claims(TABLE, Setting(quick=True))

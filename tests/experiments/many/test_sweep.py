@@ -7,27 +7,25 @@ from matplotlib.figure import Figure
 
 import berth
 from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.many import communication, number_of_applications, processors, similarity, sizes
+from berth.experiments.many import loads, processors
 from berth.experiments.many.heuristics import H1, H2, H3, HEURISTICS, REUSE, USUAL, costs, forest, outcome_of
 from berth.generators.forest import ForestParameters
 from berth.policies.sharing.heuristics import STRATEGIES
 from tests.experiments.many.outcomes import made
 
-EXPERIMENTS = [
-    module.EXPERIMENT for module in (processors, number_of_applications, sizes, communication, similarity)
-]
+SWEEPS = [processors.SWEEP, *loads.SWEEPS]
 QUICK = Setting(quick=True, seed=3)
 
 
-def table_of(experiment, setting, most_runs=None):
-    runs = list(experiment.runs(setting))[:most_runs]
-    return pd.DataFrame([row for run in runs for row in experiment.rows(run, setting)])
+def table_of(sweep, setting, most_runs=None):
+    runs = list(sweep.runs(setting))[:most_runs]
+    return pd.DataFrame([row for run in runs for row in sweep.rows(run, setting)])
 
 
-def small(experiment):
+def small(sweep):
     """The same with few forests, and with the first and last values."""
-    values = (*experiment.values[:2], experiment.values[-1])
-    return replace(experiment, values=values, usual_value=values[0], quick_forests=2)
+    values = (*sweep.values[:2], sweep.values[-1])
+    return replace(sweep, values=values, usual_value=values[0], quick_forests=2)
 
 
 def test_costs_are_those_of_the_policies_and_the_judge():
@@ -40,32 +38,32 @@ def test_costs_are_those_of_the_policies_and_the_judge():
             assert cost[REUSE, place, number] == pytest.approx(found)
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)
-def test_quick_runs_are_few_and_full_ones_are_the_papers(experiment):
-    forests = dict.fromkeys(experiment.values, 0)
-    for run in experiment.runs(Setting()):
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda item: item.name)
+def test_quick_runs_are_few_and_full_ones_are_the_papers(sweep):
+    forests = dict.fromkeys(sweep.values, 0)
+    for run in sweep.runs(Setting()):
         if run.parameters["variant"] == "as usual":
             forests[run.parameters["value"]] += run.parameters["forests"]
     assert set(forests.values()) == {50}
-    keys = [run.key for run in experiment.runs(QUICK)]
-    assert len(keys) == len(set(keys)) <= len(list(experiment.runs(Setting())))
+    keys = [run.key for run in sweep.runs(QUICK)]
+    assert len(keys) == len(set(keys)) <= len(list(sweep.runs(Setting())))
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)
-def test_rows_follow_the_schema_and_the_seed(experiment):
-    tiny = replace(experiment, values=experiment.values[:1], quick_forests=2)
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda item: item.name)
+def test_rows_follow_the_schema_and_the_seed(sweep):
+    tiny = replace(sweep, values=sweep.values[:1], quick_forests=2)
     table = table_of(tiny, QUICK, 1)
-    assert list(table.columns) == experiment.schema.fieldNames()
+    assert list(table.columns) == sweep.experiment().schema.fieldNames()
     assert table.equals(table_of(tiny, QUICK, 1))
     assert not table.equals(table_of(tiny, Setting(quick=True, seed=4), 1))
     assert table["enrolled_speed"].notna().equals(table["found"])
 
 
 def test_claims_and_figure_of_a_small_run():
-    experiment = small(processors.EXPERIMENT)
-    table = table_of(experiment, QUICK)
+    sweep = small(processors.SWEEP)
+    table = table_of(sweep, QUICK)
     figure = Figure()
-    caption = experiment.draw(table, figure, QUICK)
+    caption = sweep.draw(table, figure, QUICK)
     assert "2 random forests" in caption
     assert len(figure.axes) == 13
     shuffled = table.sample(frac=1.0, random_state=1)
@@ -76,15 +74,15 @@ def test_claims_and_figure_of_a_small_run():
     assert (one.quality[one.found == 0] == 0).all()
 
 
-def verdicts(experiment, outcome):
-    return {question.text: question.judged(outcome).verdict for question in experiment.questions}
+def verdicts(sweep, outcome):
+    return {text: rule.claim(text, outcome).verdict for text, rule in sweep.questions.items()}
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda item: item.name)
-def test_the_papers_world_and_its_opposite(experiment):
-    values = tuple(float(value) for value in experiment.values)
-    as_told = verdicts(experiment, made(values, {H3: 1.0}))
-    opposite = verdicts(experiment, made(values, {H1: 1.0, H2: 1.0}))
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda item: item.name)
+def test_the_papers_world_and_its_opposite(sweep):
+    values = tuple(float(value) for value in sweep.values)
+    as_told = verdicts(sweep, made(values, {H3: 1.0}))
+    opposite = verdicts(sweep, made(values, {H1: 1.0, H2: 1.0}))
     assert sum(verdict is Verdict.REPRODUCED for verdict in as_told.values()) > sum(
         verdict is Verdict.REPRODUCED for verdict in opposite.values()
     )

@@ -8,7 +8,7 @@ from berth.experiments.experiment import Run, Setting, Verdict
 from berth.experiments.judging import Mean
 from berth.experiments.mips.comparison import (
     AS_USUAL,
-    EXPERIMENT,
+    COMPARISON,
     FB,
     FURTHER,
     MB,
@@ -52,15 +52,15 @@ def table_of(figures, repeats=6, topologies=TOPOLOGIES):
         for repeat in range(repeats)
         for scheme, values in {**figures, **further}.items()
     ]
-    return pd.DataFrame(rows, columns=EXPERIMENT.schema.fieldNames())
+    return pd.DataFrame(rows, columns=COMPARISON.schema.fieldNames())
 
 
 def verdicts(table):
-    return [claim.verdict for claim in EXPERIMENT.claims(table, QUICK)]
+    return [claim.verdict for claim in COMPARISON.claims(table, QUICK)]
 
 
 def test_numbers_like_the_papers_are_reproduced():
-    claims = EXPERIMENT.claims(table_of(PAPERS), QUICK)
+    claims = COMPARISON.claims(table_of(PAPERS), QUICK)
     failed = [claim for claim in claims if claim.verdict is not Verdict.REPRODUCED]
     assert [claim.text for claim in failed] == []
 
@@ -71,7 +71,7 @@ def test_a_baseline_that_is_better_is_told():
 
 
 def test_the_order_alone_is_told():
-    claims = EXPERIMENT.claims(table_of(PAPERS | {FB: (150, 8, 2000)}), QUICK)
+    claims = COMPARISON.claims(table_of(PAPERS | {FB: (150, 8, 2000)}), QUICK)
     assert claims[1].verdict is Verdict.ORDERING_ONLY
     assert claims[1].ours.startswith("39.2 ")
 
@@ -80,10 +80,10 @@ def test_failed_repeats_are_counted_and_left_out():
     table = table_of(PAPERS)
     table.loc[0, ["traffic", "containers", "server_cost"]] = None
     table.loc[0, "failed"] = True
-    claims = EXPERIMENT.claims(table, QUICK)
+    claims = COMPARISON.claims(table, QUICK)
     assert "over 5 repeats" in claims[1].ours
     assert any("1 of" in claim.reason for claim in claims)
-    assert "1 of" in EXPERIMENT.draw(table, Figure(), QUICK)
+    assert "1 of" in COMPARISON.draw(table, Figure(), QUICK)
 
 
 def test_a_first_stage_that_depends_on_the_topology_is_told():
@@ -93,12 +93,12 @@ def test_a_first_stage_that_depends_on_the_topology_is_told():
 
 
 def test_a_run_has_all_schemes_and_its_seed_decides():
-    run = next(iter(EXPERIMENT.runs(QUICK)))
-    rows = list(EXPERIMENT.rows(run, QUICK))
+    run = next(iter(COMPARISON.runs(QUICK)))
+    rows = list(COMPARISON.rows(run, QUICK))
     assert len(rows) == 2 * len(SCHEMES) + len(FURTHER)
-    assert {*rows[0]} == {*EXPERIMENT.schema.fieldNames()}
-    assert rows == list(EXPERIMENT.rows(run, QUICK))
-    assert rows != list(EXPERIMENT.rows(run, replace(QUICK, seed=3)))
+    assert {*rows[0]} == {*COMPARISON.schema.fieldNames()}
+    assert rows == list(COMPARISON.rows(run, QUICK))
+    assert rows != list(COMPARISON.rows(run, replace(QUICK, seed=3)))
     both = [
         [(row["traffic"], row["containers"]) for row in rows if row["topology"] == name]
         for name in TOPOLOGIES
@@ -108,7 +108,7 @@ def test_a_run_has_all_schemes_and_its_seed_decides():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variants_have_rows_too(variant):
-    rows = list(EXPERIMENT.rows(Run(f"{variant}/0", {"variant": variant, "repeat": 0}), QUICK))
+    rows = list(COMPARISON.rows(Run(f"{variant}/0", {"variant": variant, "repeat": 0}), QUICK))
     assert [row["scheme"] for row in rows] == list(SCHEMES)
     assert all(row["failed"] == (row["traffic"] is None) for row in rows)
 

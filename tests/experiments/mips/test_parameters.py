@@ -7,10 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.mips.exploration import EXPERIMENT as EXPLORATION
+from berth.experiments.mips.parameters import ALPHA, EXPLORATION, QUICK_VALUES, SAMPLES, TRADEOFF
 from berth.experiments.mips.requests import FORMS
-from berth.experiments.mips.tradeoff import ALPHA, QUICK_VALUES, SAMPLES
-from berth.experiments.mips.tradeoff import EXPERIMENT as TRADEOFF
 
 QUICK = Setting(quick=True, seed=2)
 

@@ -7,8 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Experiment, Run, Setting, Verdict
-from berth.experiments.mopa import messages, migrations
-from berth.experiments.mopa.graphs import CHANGES
+from berth.experiments.mopa.adapting import CHANGES, MESSAGES, MIGRATIONS, WAYS
 from berth.experiments.networks import SYNTHETIC
 
 QUICK = Setting(quick=True, seed=5)
@@ -27,7 +26,7 @@ def table_of(experiment: Experiment, values: dict[str, list[int]]) -> pd.DataFra
     return pd.DataFrame(rows, columns=experiment.schema.names)
 
 
-@pytest.mark.parametrize("experiment", [messages.EXPERIMENT, migrations.EXPERIMENT])
+@pytest.mark.parametrize("experiment", [MESSAGES, MIGRATIONS])
 def test_rows(experiment: Experiment) -> None:
     """Both ways to read the change; the same seed gives the same rows; runs have the paper's 2000 graphs."""
     rows = list(experiment.rows(RUN, QUICK))
@@ -40,7 +39,7 @@ def test_rows(experiment: Experiment) -> None:
 
 
 def test_eager_never_migrates_less_than_lazy() -> None:
-    rows = list(migrations.EXPERIMENT.rows(RUN, QUICK))
+    rows = list(MIGRATIONS.rows(RUN, QUICK))
     counts = {(row["graph"], row["change"], row["policy"]): row["migrations"] for row in rows}
     for (graph, change, way), count in counts.items():
         if way.endswith("lazy"):
@@ -52,7 +51,7 @@ def verdicts(experiment: Experiment, values: dict[str, list[int]]) -> list[Verdi
 
 
 def test_claims_on_messages() -> None:
-    experiment = messages.EXPERIMENT
+    experiment = MESSAGES
     papers = {"MOPA": [0, 4, 5, 28], "SBON": [64, 300, 400, 365]}
     assert verdicts(experiment, papers) == [Verdict.REPRODUCED] * 8
     more = {"MOPA": [9, 40, 50, 200], "SBON": [64, 300, 400, 5000]}
@@ -62,7 +61,7 @@ def test_claims_on_messages() -> None:
 
 
 def test_claims_on_migrations() -> None:
-    experiment = migrations.EXPERIMENT
+    experiment = MIGRATIONS
     fewer, many = [7] * 9 + [10], [10] * 9 + [9]
     same = {"MOPA, eager": fewer, "MOPA, lazy": fewer, "SBON, eager": many, "SBON, lazy": many}
     assert verdicts(experiment, same) == [Verdict.REPRODUCED] * 8
@@ -74,12 +73,12 @@ def test_claims_on_migrations() -> None:
 
 def test_figures() -> None:
     """They say how many graphs there are, and what failed."""
-    table = table_of(messages.EXPERIMENT, {"MOPA": [0, 4], "SBON": [64, 300]})
+    table = table_of(MESSAGES, {"MOPA": [0, 4], "SBON": [64, 300]})
     table.loc[0, "failed"] = True
-    caption = messages.EXPERIMENT.draw(table, Figure(), QUICK)
+    caption = MESSAGES.draw(table, Figure(), QUICK)
     assert "6 graphs" in caption
     assert "1 of 24 plans failed" in caption
-    ways = {way: [1, 2] for way in migrations.METHODS}
+    ways = {way: [1, 2] for way in WAYS}
     figure = Figure()
-    migrations.EXPERIMENT.draw(table_of(migrations.EXPERIMENT, ways), figure, QUICK)
+    MIGRATIONS.draw(table_of(MIGRATIONS, ways), figure, QUICK)
     assert [axes.get_xlabel() for axes in figure.axes] == ["migrations"] * 2

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Run, Setting, Verdict
-from berth.experiments.mopa.stretch import EXPERIMENT, POLICIES
+from berth.experiments.mopa.stretch import POLICIES, STRETCH
 from berth.experiments.networks import SYNTHETIC
 
 QUICK = Setting(quick=True, seed=3)
@@ -21,25 +21,25 @@ def table_of(stretches: dict[str, list[float]], error_ms: float = 7.5) -> pd.Dat
         for draw in range(2)
         for graph, value in enumerate(values)
     ]
-    return pd.DataFrame(rows, columns=EXPERIMENT.schema.names)
+    return pd.DataFrame(rows, columns=STRETCH.schema.names)
 
 
 def verdicts(table: pd.DataFrame) -> dict[str, Verdict]:
-    return {claim.text: claim.verdict for claim in EXPERIMENT.claims(table, QUICK)}
+    return {claim.text: claim.verdict for claim in STRETCH.claims(table, QUICK)}
 
 
 def test_rows() -> None:
     """The optimum is never beaten, and the same seed gives the same rows."""
-    rows = list(EXPERIMENT.rows(RUN, QUICK))
+    rows = list(STRETCH.rows(RUN, QUICK))
     assert [row["policy"] for row in rows] == [*POLICIES] * 3
-    assert all(set(row) == set(EXPERIMENT.schema.names) for row in rows)
+    assert all(set(row) == set(STRETCH.schema.names) for row in rows)
     assert all(row["stretch"] >= 1 - 1e-9 for row in rows if not row["failed"])
-    assert rows == list(EXPERIMENT.rows(RUN, QUICK))
-    assert rows != list(EXPERIMENT.rows(RUN, replace(QUICK, seed=4)))
+    assert rows == list(STRETCH.rows(RUN, QUICK))
+    assert rows != list(STRETCH.rows(RUN, replace(QUICK, seed=4)))
 
 
 def test_the_papers_number_of_graphs() -> None:
-    runs = list(EXPERIMENT.runs(Setting()))
+    runs = list(STRETCH.runs(Setting()))
     assert sum(run.parameters["graphs"] for run in runs if run.parameters["network"] == SYNTHETIC) == 1000
     assert len({run.key for run in runs}) == len(runs)
 
@@ -71,7 +71,7 @@ def test_failures_are_told_and_left_out() -> None:
     table = table_of({"MOPA": [1.1] * 10, "SBON": [1.3] * 10})
     table.loc[0, ["stretch", "failed"]] = [None, True]
     table["failed"] = table["failed"].astype(bool)
-    claim = EXPERIMENT.claims(table, QUICK)[0]
+    claim = STRETCH.claims(table, QUICK)[0]
     assert "19 graphs" in claim.ours
     assert "1 of 40 plans failed" in claim.reason
-    assert "1 of 40 plans failed" in EXPERIMENT.draw(table, Figure(), QUICK)
+    assert "1 of 40 plans failed" in STRETCH.draw(table, Figure(), QUICK)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from berth.experiments.experiment import Run, Setting, Verdict
-from berth.experiments.odp.candidates import CLOSING, EXPERIMENT, SAMPLED, SHARES, near_after, with_share
+from berth.experiments.odp.candidates import CANDIDATES, CLOSING, SAMPLED, SHARES, near_after, with_share
 from berth.experiments.odp.solving import KINDS, OURS, PROGRAM, by_berth, by_program, instance
 
 SETTING = Setting(quick=True, seed=2)
@@ -25,15 +25,15 @@ def test_every_operator_has_its_share_of_candidates() -> None:
 
 def test_a_run_of_the_program_closes_its_gap() -> None:
     parameters = {"part": CLOSING, "solver": PROGRAM, "kind": "sequential", "draw": 0, "shares": [1.0]}
-    rows = list(EXPERIMENT.rows(Run("k", parameters), SETTING))
+    rows = list(CANDIDATES.rows(Run("k", parameters), SETTING))
     assert rows[-1]["proved"]
     assert rows[-1]["gap"] == 0
-    assert rows[0].keys() == set(EXPERIMENT.schema.names)
+    assert rows[0].keys() == set(CANDIDATES.schema.names)
 
 
 def test_every_run_has_its_own_key() -> None:
     for quick in (True, False):
-        keys = [run.key for run in EXPERIMENT.runs(Setting(quick))]
+        keys = [run.key for run in CANDIDATES.runs(Setting(quick))]
         assert len(keys) == len(set(keys))
 
 
@@ -51,11 +51,11 @@ def table(sequential: float, fat: float, orders: float, fat_closes: float) -> pd
             until = fat_closes + 0.001 * draw if kind == "fat" else 0.1
             for branches, seconds, gap in ((1, 0.01, 0.9), (10, until, 0.5), (30, 1.0, 0.0)):
                 rows.append((CLOSING, PROGRAM, kind, draw, 1.0, branches, seconds, gap == 0, 10.0, gap))
-    return pd.DataFrame(rows, columns=EXPERIMENT.schema.names)
+    return pd.DataFrame(rows, columns=CANDIDATES.schema.names)
 
 
 def verdicts(found: pd.DataFrame) -> list[Verdict]:
-    return [claim.verdict for claim in EXPERIMENT.claims(found, SETTING)]
+    return [claim.verdict for claim in CANDIDATES.claims(found, SETTING)]
 
 
 def test_claims_follow_the_table() -> None:

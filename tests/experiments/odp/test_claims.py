@@ -6,15 +6,16 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.odp import best_fit, converging, solve_times, springs
+from berth.experiments.experiment import Experiment, Setting, Verdict
+from berth.experiments.odp import best_fit, solve_times
+from berth.experiments.odp import decentralised as turns
 from berth.experiments.odp.claims import typical
 from berth.experiments.odp.user_metrics import (
     FASTEST,
     FASTEST_TIED,
     MOST_AVAILABLE,
     MOST_AVAILABLE_TIED,
-    user_claims,
+    USER_METRICS,
 )
 
 REPRODUCED, ORDERING, NOT = Verdict.REPRODUCED, Verdict.ORDERING_ONLY, Verdict.NOT_REPRODUCED
@@ -53,43 +54,43 @@ def verdicts(claims: object) -> list[Verdict]:
 
 def test_springs() -> None:
     moved = [100.0 + 130.0 * number for number in range(16)]
-    names = springs.OPTIMAL, springs.SPRINGS, springs.STAYING
+    names = turns.LEAST_ENERGY, turns.SBON, turns.STAYING
     as_there = table(dict(zip(names, [(1.0, [100.0]), (1.84, moved), (1.2, [])], strict=True)), 2400)
     as_there.loc[(as_there["method"] == names[1]), "latency_ms"] *= 1.15 / 1.84
     as_there.loc[as_there["reassignments"] > 0, "latency_ms"] *= 20
-    assert verdicts(springs.EXPERIMENT.claims(as_there, SETTING)) == [REPRODUCED] * 6
+    assert verdicts(turns.SPRINGS.claims(as_there, SETTING)) == [REPRODUCED] * 6
     other = table(dict(zip(names, [(1.0, []), (1.5, moved[:8]), (1.2, [])], strict=True)), 2400)
-    assert verdicts(springs.EXPERIMENT.claims(other, SETTING)) == [
+    assert verdicts(turns.SPRINGS.claims(other, SETTING)) == [
         *(ORDERING, ORDERING, REPRODUCED, ORDERING, NOT, NOT)
     ]
     equal = table(dict(zip(names, [(1.0, []), (1.0, moved[:3]), (1.0, [])], strict=True)), 2400)
-    assert verdicts(springs.EXPERIMENT.claims(equal, SETTING)) == [NOT] * 6
+    assert verdicts(turns.SPRINGS.claims(equal, SETTING)) == [NOT] * 6
 
 
 def test_converging() -> None:
     five = [100.0, 140.0, 180.0, 220.0, 260.0]
     many = [100.0 + 60.0 * number for number in range(15)]
-    names = converging.OPTIMAL, converging.PRINTED, converging.PROBING, converging.SPRINGS
+    names = turns.LEAST_USAGE, turns.PRINTED, turns.PROBING, turns.SBON
     rows = table(dict(zip(names, [(1.0, [100.0]), (1.0, five), (1.3, many), (1.5, many)], strict=True)), 2000)
     # fewer in all draws, though not by the same number
     rows.loc[
         (rows["instance"] == 1) & (rows["method"] == names[3]) & (rows["time_s"] == 2000), "reassignments"
     ] = 1
-    assert verdicts(converging.EXPERIMENT.claims(rows, SETTING)) == [*[REPRODUCED] * 4, *[NOT] * 4]
+    assert verdicts(turns.CONVERGING.claims(rows, SETTING)) == [*[REPRODUCED] * 4, *[NOT] * 4]
 
 
 def test_best_fit() -> None:
-    rows = table({best_fit.OPTIMAL: (1.0, [100.0]), best_fit.BEST_FIT: (1.0, [100.0])}, 2000)
+    rows = table({best_fit.OPTIMAL: (1.0, [100.0]), best_fit.T_STORM: (1.0, [100.0])}, 2000)
     rows["there_and_back"] = False
-    found = verdicts(best_fit.EXPERIMENT.claims(rows, SETTING))
+    found = verdicts(best_fit.BEST_FIT.claims(rows, SETTING))
     assert found == [NOT, NOT, NOT]
-    poor = (rows["method"] == best_fit.BEST_FIT) & (rows["time_s"] <= 760) & (rows["instance"] < 3)
+    poor = (rows["method"] == best_fit.T_STORM) & (rows["time_s"] <= 760) & (rows["instance"] < 3)
     rows.loc[poor, "goal"] *= 2
     rows.loc[poor, "there_and_back"] = True
-    assert verdicts(best_fit.EXPERIMENT.claims(rows, SETTING)) == [REPRODUCED] * 3
-    longer = (rows["method"] == best_fit.BEST_FIT) & (rows["instance"] < 2)
+    assert verdicts(best_fit.BEST_FIT.claims(rows, SETTING)) == [REPRODUCED] * 3
+    longer = (rows["method"] == best_fit.T_STORM) & (rows["instance"] < 2)
     rows.loc[longer, "goal"] = 2.0
-    assert verdicts(best_fit.EXPERIMENT.claims(rows, SETTING)) == [REPRODUCED, REPRODUCED, ORDERING]
+    assert verdicts(best_fit.BEST_FIT.claims(rows, SETTING)) == [REPRODUCED, REPRODUCED, ORDERING]
 
 
 def user_table(ratio: float, availability: float, executors: int, lost: float) -> pd.DataFrame:
@@ -108,11 +109,18 @@ def user_table(ratio: float, availability: float, executors: int, lost: float) -
 
 
 def test_user_metrics() -> None:
-    assert verdicts(user_claims(user_table(1.8, 0.99**8, 8, 0.0337))) == [REPRODUCED] * 6
-    assert verdicts(user_claims(user_table(3.0, 0.99**6, 6, 0.01))) == [
+    assert verdicts(USER_METRICS.claims(user_table(1.8, 0.99**8, 8, 0.0337), SETTING)) == [REPRODUCED] * 6
+    assert verdicts(USER_METRICS.claims(user_table(3.0, 0.99**6, 6, 0.01), SETTING)) == [
         *(ORDERING, ORDERING, REPRODUCED, ORDERING, ORDERING, ORDERING)
     ]
-    assert verdicts(user_claims(user_table(0.9, 1.0, 0, 0.0))) == [NOT, NOT, REPRODUCED, NOT, NOT, NOT]
+    assert verdicts(USER_METRICS.claims(user_table(0.9, 1.0, 0, 0.0), SETTING)) == [
+        NOT,
+        NOT,
+        REPRODUCED,
+        NOT,
+        NOT,
+        NOT,
+    ]
 
 
 def test_solve_times() -> None:
@@ -131,7 +139,7 @@ def test_solve_times() -> None:
                 for solver, seconds in ((solve_times.OURS, ours), (solve_times.PROGRAM, theirs))
             ]
         )
-        return verdicts(solve_times.EXPERIMENT.claims(rows, SETTING))
+        return verdicts(solve_times.SOLVE_TIMES.claims(rows, SETTING))
 
     assert times(0.02, 0.5, True) == [REPRODUCED, NOT]
     assert times(0.02, 0.5, False) == [ORDERING, NOT]
@@ -142,13 +150,9 @@ def test_the_typical_draw_is_the_first_with_the_lower_median() -> None:
     assert typical(pd.Series({4: 1.0, 2: 3.0, 7: 2.0})) == 7
 
 
-@pytest.mark.parametrize("experiment", [springs.EXPERIMENT, converging.EXPERIMENT])
-def test_figures_name_their_draw_and_axes(experiment: springs.Springs) -> None:
-    names = {springs.OPTIMAL, springs.SPRINGS, springs.STAYING} | {
-        converging.OPTIMAL,
-        converging.PRINTED,
-        converging.PROBING,
-    }
+@pytest.mark.parametrize("experiment", [turns.SPRINGS, turns.CONVERGING])
+def test_figures_name_their_draw_and_axes(experiment: Experiment) -> None:
+    names = {turns.LEAST_ENERGY, turns.LEAST_USAGE, *turns.PLACES}
     figure = Figure()
     caption = experiment.draw(table({name: (1.0, [100.0]) for name in names}, 2400), figure, SETTING)
     assert "draw 0 of 4" in caption

@@ -15,10 +15,10 @@ from berth.experiments.odp.on_spark import QUICK_BATCHES, TIMES, emulated_ms
 from berth.experiments.odp.sentences import WORK, survives, tag_and_count, write_sentences
 from berth.experiments.odp.setups import short_cut
 from berth.experiments.odp.user_metrics import (
-    EXPERIMENT,
     FASTEST,
     MOST_AVAILABLE,
     ON_SPARK,
+    USER_METRICS,
     plans_of,
     spark_claims,
 )
@@ -67,11 +67,11 @@ def test_the_models_word_is_the_longest_way() -> None:
 
 def test_only_where_it_is_asked_for() -> None:
     keys = {
-        asked: [run.key for run in EXPERIMENT.runs(Setting(quick=True, on_spark=asked))]
+        asked: [run.key for run in USER_METRICS.runs(Setting(quick=True, on_spark=asked))]
         for asked in (True, False)
     }
     assert set(keys[True]) - set(keys[False]) == {"on-spark"}
-    last = list(EXPERIMENT.runs(Setting(quick=True, on_spark=True)))[-1]
+    last = list(USER_METRICS.runs(Setting(quick=True, on_spark=True)))[-1]
     assert last.in_driver
     assert last.parameters["batches"] == QUICK_BATCHES
 

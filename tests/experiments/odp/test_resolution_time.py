@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from berth.experiments.experiment import Run, Setting, Verdict
-from berth.experiments.odp.resolution_time import AXES, EXPERIMENT, PAPERS, SHRUNK
+from berth.experiments.odp.resolution_time import AXES, PAPERS, RESOLUTION_TIME, SHRUNK
 from berth.experiments.odp.solving import KINDS, OURS, PROGRAM
 
 SETTING = Setting(quick=True, seed=3)
@@ -15,7 +15,7 @@ SETTING = Setting(quick=True, seed=3)
 def one(solver: str, operators: int = 5, nodes: int = 4) -> dict[str, object]:
     sizes = {"operators": operators, "nodes": nodes, "capacity": 2}
     run = Run("k", {"solver": solver, "kind": "sequential", "axis": "nodes", **sizes, "draws": [1]})
-    (row,) = EXPERIMENT.rows(run, SETTING)
+    (row,) = RESOLUTION_TIME.rows(run, SETTING)
     return dict(row)
 
 
@@ -25,13 +25,13 @@ def test_both_solvers_agree_on_the_same_draw() -> None:
     assert program["proved"]
     assert ours["response_time_ms"] == pytest.approx(program["response_time_ms"], rel=1e-6)
     assert ours["variables"] == 4 * 16
-    assert set(EXPERIMENT.schema.names) == ours.keys()
+    assert set(RESOLUTION_TIME.schema.names) == ours.keys()
     assert one(OURS)["response_time_ms"] == ours["response_time_ms"]
 
 
 def test_every_run_has_its_own_key() -> None:
     for quick in (True, False):
-        keys = [run.key for run in EXPERIMENT.runs(Setting(quick))]
+        keys = [run.key for run in RESOLUTION_TIME.runs(Setting(quick))]
         assert len(keys) == len(set(keys))
 
 
@@ -45,11 +45,11 @@ def table(exponent: float) -> pd.DataFrame:
                 seconds = operators**exponent * nodes / capacity * (1 + 0.01 * draw)
                 values = (operators, nodes, capacity, draw, streams * nodes**2, seconds, True, 1.0)
                 rows.append((solver, kind, axis, *values))
-    return pd.DataFrame(rows, columns=EXPERIMENT.schema.names)
+    return pd.DataFrame(rows, columns=RESOLUTION_TIME.schema.names)
 
 
 def verdicts(found: pd.DataFrame) -> dict[str, Verdict]:
-    return {claim.text: claim.verdict for claim in EXPERIMENT.claims(found, SETTING)}
+    return {claim.text: claim.verdict for claim in RESOLUTION_TIME.claims(found, SETTING)}
 
 
 def test_claims_follow_the_table() -> None:

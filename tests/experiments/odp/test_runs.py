@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 
 from berth.experiments.experiment import Experiment, Setting
-from berth.experiments.odp import best_fit, converging, solve_times, springs, user_metrics
+from berth.experiments.odp import solve_times
+from berth.experiments.odp.best_fit import BEST_FIT
+from berth.experiments.odp.decentralised import CONVERGING, SPRINGS
+from berth.experiments.odp.solve_times import SOLVE_TIMES
+from berth.experiments.odp.user_metrics import USER_METRICS
 
-EXPERIMENTS = [
-    user_metrics.EXPERIMENT,
-    springs.EXPERIMENT,
-    converging.EXPERIMENT,
-    best_fit.EXPERIMENT,
-    solve_times.EXPERIMENT,
-]
+EXPERIMENTS = [USER_METRICS, SPRINGS, CONVERGING, BEST_FIT, SOLVE_TIMES]
 SOME = 100
 """Rows, of the first method or two."""
 
@@ -41,7 +39,7 @@ def test_rows(experiment: Experiment) -> None:
 
 def test_the_program_agrees_with_berth() -> None:
     """Two models, two solvers, five goals: one optimum."""
-    rows = rows_of(solve_times.EXPERIMENT, 4)
+    rows = rows_of(SOLVE_TIMES, 4)
     assert all(row["proved"] for row in rows)
     for goal in solve_times.GOALS:
         ours, theirs = (row["value"] for row in rows if row["goal"] == goal)
@@ -49,7 +47,7 @@ def test_the_program_agrees_with_berth() -> None:
 
 
 def test_the_fastest_plan_uses_eight_places_on_the_short_cut() -> None:
-    rows = rows_of(user_metrics.EXPERIMENT, 3)
+    rows = rows_of(USER_METRICS, 3)
     plans = {row["method"]: row for row in rows if row["sample"] is None}
     fastest, available = plans["S-ODP_R"], plans["S-ODP_A"]
     assert (fastest["on_unreliable"], available["on_unreliable"]) == (8, 0)

@@ -2,5 +2,5 @@
 
 `journal.py` holds what was done and says which rows belong together, `missing.py` how far an experiment is
 and what is left to do, `job.py` does it on Spark. `outcome.py` judges and draws a table, `report.py` makes
-the page of it, and `showing.py` puts it all into the folder.
+the page of it and puts it all into the folder.
 """

@@ -50,7 +50,7 @@ def answer(_task: Mapping[str, Any], run: Mapping[str, Any], terms: Terms) -> di
     """Do a run; whatever it raises is in the row's `error`."""
     began, worked = time.monotonic(), time.process_time()
     try:
-        experiment = loaded(run["module"])
+        experiment = loaded(run["place"])
         chosen = Run(run["key"], json.loads(run["parameters"]))
         rows = packed(experiment, experiment.rows(chosen, terms.setting))
         row = _row(run, terms, time.monotonic() - began) | {"rows": rows}

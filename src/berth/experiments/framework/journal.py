@@ -24,72 +24,23 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 import berth
-from berth.experiments.experiment import Setting
+from berth.experiments.experiment import Setting, columns
 from berth.files import write_bytes
 from berth.files.document import held
 
-_TEXT = StringType()
-
-_RUN = StructType(
-    [
-        StructField("experiment", _TEXT, nullable=False),
-        StructField("module", _TEXT, nullable=False),
-        StructField("code", _TEXT, nullable=False),
-        StructField("key", _TEXT, nullable=False),
-        StructField("parameters", _TEXT, nullable=False),  # JSON
-    ]
+_RUN = columns("experiment str, place str, code str, key str, parameters str")
+"""What a task needs to do a run; parameters are JSON."""
+TASKS = StructType([StructField("task", IntegerType()), StructField("variants", ArrayType(_RUN))])
+RUNS = columns(
+    "experiment str, quick bool, seed long, data str, code str, key str, parameters str, rows bytes, "
+    "error str, seconds float, processor_seconds float"
 )
-
-TASKS = StructType(
-    [
-        StructField("task", IntegerType(), nullable=False),
-        StructField("variants", ArrayType(_RUN, containsNull=False), nullable=False),
-    ]
-)
-
-IDENTITY = (
-    StructField("experiment", _TEXT),
-    StructField("quick", BooleanType()),
-    StructField("seed", LongType()),
-    StructField("data", _TEXT),
-    StructField("code", _TEXT),
-    StructField("key", _TEXT),
-)
-
-RUNS = StructType(
-    [
-        *IDENTITY,
-        StructField("parameters", _TEXT),
-        StructField("rows", BinaryType()),  # an Arrow table with the experiment's columns
-        StructField("error", _TEXT),
-        StructField("seconds", DoubleType()),
-        StructField("processor_seconds", DoubleType()),  # null where the process died
-    ]
-)
-
-CLAIMS = StructType(
-    [StructField(name, _TEXT) for name in ("experiment", "claim", "paper", "ours", "verdict", "reason")]
-)
-
-FAILURES = StructType(
-    [
-        *(StructField(name, _TEXT) for name in ("experiment", "key", "parameters", "error")),
-        StructField("seconds", DoubleType()),
-    ]
-)
+"""`rows`: an Arrow table with the experiment's columns. `processor_seconds`: null where the process died."""
+CLAIMS = columns("experiment str, claim str, paper str, ours str, verdict str, reason str")
+FAILURES = columns("experiment str, key str, parameters str, error str, seconds float")
 ROOMS = ("core", "evaluation", "exact", "files", "generators", "model", "policies", "simulate", "space")
 """What experiments compute with."""
 CODE = (".py", ".cpp", ".hpp", ".so")
@@ -105,11 +56,6 @@ UNFINISHED = "_temporary"
 """Where Spark writes what a task has not finished."""
 ASIDE = ".aside-"
 """How what will replace something else begins."""
-
-
-def results_schema(columns: StructType) -> StructType:
-    """The columns of an experiment's table: the run that a row is of, then its own."""
-    return StructType([StructField("key", _TEXT, nullable=False), *columns.fields])
 
 
 @dataclass(frozen=True)
@@ -128,11 +74,6 @@ class Identity:
     data: str
     code: str
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Its values by name."""
-        return asdict(self)
-
     def same_question(self, other: Identity) -> bool:
         """Whether both were asked for the same, by whichever code."""
         return (self.quick, self.seed, self.data) == (other.quick, other.seed, other.data)
@@ -143,32 +84,31 @@ class Identity:
         return f"{'quick' if self.quick else 'full'}, seed {self.seed}, {networks}"
 
 
-def identity_of(setting: Setting, module: str) -> Identity:
+def identity_of(setting: Setting, place: str) -> Identity:
     """The identity of what an experiment gives now."""
-    return Identity(setting.quick, setting.seed, data_mark(setting.data), code_mark(module))
+    return Identity(setting.quick, setting.seed, data_mark(setting.data), code_mark(place))
 
 
 @lru_cache
 def data_mark(folder: Path | None) -> str:
     """A mark of all files of a folder: of their names and of what is in them."""
-    return (
-        NO_DATA if folder is None else _mark(folder, (file for file in folder.rglob("*") if file.is_file()))
-    )
+    if folder is None:
+        return NO_DATA
+    return _mark(folder, (file for file in folder.rglob("*") if file.is_file()))
 
 
 @lru_cache
-def code_mark(module: str) -> str:
+def code_mark(place: str) -> str:
     """A mark of an experiment's package and of all that it computes with."""
     home = Path(berth.__file__).parent
     experiments = home / "experiments"
     files = [file for room in ROOMS for file in (home / room).rglob("*") if file.suffix in CODE]
     files += [file for file in experiments.glob("*.py") if file.name != "registry.py"]
-    package = module.removeprefix("berth.experiments.").rpartition(".")[0]
-    own = experiments / package.replace(".", "/")
-    if package and own.is_dir():
-        files += own.rglob("*.py")
+    package, dot, _ = place.removeprefix("berth.experiments.").partition(".")
+    if dot and (experiments / package).is_dir():
+        files += (experiments / package).rglob("*.py")
     libraries = [f"{name} {version(name)}" for name in LIBRARIES]
-    return _mark(home, files, f"{module} {berth.__version__} {platform.python_version()} {libraries}")
+    return _mark(home, files, f"{place} {berth.__version__} {platform.python_version()} {libraries}")
 
 
 def _mark(root: Path, files: Iterable[Path], more: str = "") -> str:
@@ -220,7 +160,8 @@ class Journal:
 
     def table(self, experiment: str, identity: Identity, keys: Sequence[str], schema: StructType) -> pa.Table:
         """The rows of an experiment in the order of its runs, after each run's key."""
-        wanted = to_arrow_schema(results_schema(schema))
+        key = StructField("key", StringType(), nullable=False)
+        wanted = to_arrow_schema(StructType([key, *schema.fields]))
         entries = self.succeeded(experiment, identity)
         files = sorted({entries[key][_FILE] for key in keys if key in entries})
         content = {place: rows for file in files for place, rows in _rows_in(file, experiment, identity)}
@@ -240,8 +181,8 @@ def _fitted(part: pa.Table, wanted: pa.Schema) -> pa.Table:
 
 
 def _rows_in(file: str, experiment: str, identity: Identity) -> list[tuple[tuple[str, str], bytes]]:
-    columns = {"experiment": experiment, **identity.columns}
-    filters = [(name, "==", value) for name, value in columns.items()]
+    wanted = {"experiment": experiment, **asdict(identity)}
+    filters = [(name, "==", value) for name, value in wanted.items()]
     found = pq.read_table(file, columns=["key", "rows", "error"], filters=filters).to_pylist()
     return [((file, row["key"]), row["rows"]) for row in found if row["error"] is None]
 

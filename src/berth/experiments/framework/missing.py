@@ -49,12 +49,17 @@ class State:
     def missing(self, *, in_driver: bool = False) -> Missing:
         """The executors' or the driver's runs that have no rows yet; those that failed are tried again."""
         runs = [run for run in self.runs if run.key not in self.succeeded and run.in_driver == in_driver]
-        return Missing(self.name, self.chosen.module, self.identity, runs)
+        return Missing(self.name, self.chosen.place, self.identity, runs)
 
     @property
     def finished(self) -> bool:
         """Whether every run was done or tried."""
         return len(self.succeeded) + len(self.failed) == len(self.runs)
+
+    @property
+    def failed_share(self) -> str:
+        """For people: '17 of 1,000 runs failed'."""
+        return f"{len(self.failed):,} of {len(self.runs):,} runs failed"
 
     @property
     def seconds_each(self) -> float | None:
@@ -87,7 +92,7 @@ def state_of(chosen: Chosen, setting: Setting, journal: Journal, any_code: bool 
         twice = next(key for key, count in Counter(keys).items() if count > 1)
         raise ValueError(f"{chosen.name}: two runs have the key {twice!r}")
     stored = journal.identities(chosen.name)
-    now = identity_of(setting, chosen.module)
+    now = identity_of(setting, chosen.place)
     identity = now
     if any_code and not stored[now]:
         similar = [other for other in stored if other.same_question(now)]
@@ -109,7 +114,7 @@ class Missing:
     """What an experiment has not done yet."""
 
     name: str
-    module: str
+    place: str
     identity: Identity
     runs: Sequence[Run]
 
@@ -118,7 +123,7 @@ class Missing:
         return [
             {
                 "experiment": self.name,
-                "module": self.module,
+                "place": self.place,
                 "code": self.identity.code,
                 "key": run.key,
                 "parameters": json.dumps(dict(run.parameters), sort_keys=True),

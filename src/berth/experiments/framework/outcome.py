@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import multiprocessing
 import os
-import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 
 import pandas as pd
+from cycler import cycler
 from matplotlib import style
 from matplotlib.figure import Figure
 
 from berth.drawing.palette import COLOURS
 from berth.experiments.experiment import Claim, Experiment, Setting, Verdict
-from berth.experiments.framework.journal import Entry
 from berth.experiments.framework.missing import State
-from berth.experiments.registry import Chosen, loaded
+from berth.experiments.registry import loaded
 from berth.processes import begin_forked
 from berth.spark.machine import processors
 
@@ -32,6 +29,8 @@ DOTS_PER_INCH = 144.0
 FORMS = ("svg", "png")
 
 STYLE = {
+    # colours that all people tell apart
+    "axes.prop_cycle": cycler(color=COLOURS[:6]),
     # nothing random in files, and letters as outlines: every machine shows the same
     "svg.hashsalt": "berth",
     "svg.fonttype": "path",
@@ -50,21 +49,6 @@ STYLE = {
 }
 
 
-@contextmanager
-def figure_style() -> Iterator[None]:
-    """Matplotlib as it comes, whatever the user's own settings are, in colours that all people tell apart."""
-    from cycler import cycler
-
-    colours = {"axes.prop_cycle": cycler(color=COLOURS[:6])}
-    with style.context(["default", STYLE | colours]):
-        yield
-
-
-def blank_figure() -> Figure:
-    """A figure to draw on."""
-    return Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-
-
 def figure_file(figure: Figure, form: str) -> bytes:
     """A figure as `svg` or `png`; the same drawing gives the same bytes."""
     metadata = {"Date": None} if form == "svg" else {"Software": None}
@@ -74,32 +58,32 @@ def figure_file(figure: Figure, form: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """An experiment with what is shown of it.
+class Judged:
+    """A table judged and drawn.
 
     Attributes:
-        experiment: the experiment.
-        about: what it is about, in a few sentences.
-        runs: how many runs there are.
-        failed: the runs that failed.
-        seconds: the processor time of all runs.
-        current: whether its rows were made by the code that judges them.
         claims: the paper's claims and what became of them.
         caption: of the figure.
         figures: the figure's files by their ending, svg and png.
         mistake: what kept it from being judged or drawn; None: nothing.
     """
 
-    experiment: Experiment
-    about: str
-    runs: int
-    failed: Sequence[Entry]
-    seconds: float
-    current: bool
     claims: Sequence[Claim] = ()
     caption: str = ""
     figures: dict[str, bytes] = field(default_factory=dict)
     mistake: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome(Judged):
+    """An experiment with what is shown of it: its runs are in its `state`."""
+
+    state: State = field(kw_only=True)
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment itself."""
+        return self.state.chosen.experiment
 
     def count(self, verdict: Verdict) -> int:
         """How many claims ended so."""
@@ -108,86 +92,51 @@ class Outcome:
     @property
     def whole(self) -> bool:
         """Whether all runs succeeded, and were judged and drawn."""
-        return not self.failed and self.mistake is None
+        return not self.state.failed and self.mistake is None
+
+    @property
+    def failures_line(self) -> str:
+        """How many runs failed and why, in a sentence: '17 of 1,000 runs failed: ...'."""
+        reasons = dict.fromkeys(entry["error"].splitlines()[0] for entry in self.state.failed)
+        shown = "; ".join(list(reasons)[:3]) + ("; ..." if len(reasons) > 3 else "")
+        return f"{self.state.failed_share}: {shown}"
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A table judged and drawn: the parts of an `Outcome` that it gives."""
-
-    claims: Sequence[Claim] = ()
-    caption: str = ""
-    figures: dict[str, bytes] = field(default_factory=dict)
-    mistake: str | None = None
-
-
-def judged(module: str, setting: Setting, table: pd.DataFrame) -> Judged:
-    """Judge and draw the table of a module's experiment; what goes wrong in that is said in `mistake`."""
+def judged(place: str, setting: Setting, table: pd.DataFrame) -> Judged:
+    """Judge and draw the table of an experiment; what goes wrong in that is said in `mistake`."""
     if table.empty:
         return Judged(mistake="no run succeeded: there is nothing to judge or to draw")
-    experiment, claims = loaded(module), []
+    experiment, claims = loaded(place), []
     try:
         claims = list(experiment.claims(table.copy(), setting))
-        with figure_style():
-            figure = blank_figure()
+        # matplotlib as it comes, whatever the user's own settings are
+        with style.context(["default", STYLE]):
+            figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
             caption = experiment.draw(table.copy(), figure, setting)
             return Judged(claims, caption, {form: figure_file(figure, form) for form in FORMS})
     except Exception as error:  # a mistake in one experiment must not hide the others
-        return Judged(claims, mistake=_error_line(error))
-
-
-def about(chosen: Chosen) -> str:
-    """What an experiment is about, for people who have not read its paper: its module's docstring says it.
-
-    Where that has several paragraphs, the first one is a title.
-    """
-    text = inspect.getdoc(sys.modules[chosen.module]) or chosen.experiment.title
-    return " ".join((text.partition("\n\n")[2] or text).split())
+        place_of_it = traceback.extract_tb(error.__traceback__)[-1]
+        line = f"{type(error).__name__}: {error}".rstrip(": ")
+        file = place_of_it.filename.rpartition("/")[2]
+        return Judged(claims, mistake=f"{line} ({file}, line {place_of_it.lineno})")
 
 
 def outcome_of(state: State, found: Judged) -> Outcome:
-    """What is shown of an experiment."""
-    outcome = Outcome(
-        state.chosen.experiment,
-        about(state.chosen),
-        len(state.runs),
-        list(state.failed),
-        state.seconds,
-        state.current,
-        caption=found.caption,
-        figures=found.figures,
-        mistake=found.mistake,
-    )
-    return replace(outcome, claims=[_with_failures(claim, outcome) for claim in found.claims])
-
-
-def failures_line(outcome: Outcome) -> str:
-    """How many runs failed and why, in a sentence: '17 of 1,000 runs failed: ...'."""
-    reasons = dict.fromkeys(entry["error"].splitlines()[0] for entry in outcome.failed)
-    shown = "; ".join(list(reasons)[:3]) + ("; ..." if len(reasons) > 3 else "")
-    return f"{len(outcome.failed):,} of {outcome.runs:,} runs failed: {shown}"
-
-
-def _with_failures(claim: Claim, outcome: Outcome) -> Claim:
-    if not outcome.failed:
-        return claim
-    note = f"{len(outcome.failed):,} of {outcome.runs:,} runs failed and are not in the value."
-    return replace(claim, reason=f"{claim.reason.rstrip('.')}. {note}")
-
-
-def _error_line(error: Exception) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    line = f"{type(error).__name__}: {error}".rstrip(": ")
-    return f"{line} ({place.filename.rpartition('/')[2]}, line {place.lineno})"
+    """What is shown of an experiment; if some runs failed, each claim says so."""
+    claims = found.claims
+    if state.failed:
+        note = f"{state.failed_share} and are not in the value."
+        claims = [replace(claim, reason=f"{claim.reason.rstrip('.')}. {note}") for claim in claims]
+    return Outcome(claims, found.caption, found.figures, found.mistake, state=state)
 
 
 def all_judged(
-    modules: Sequence[str], setting: Setting, tables: Sequence[pd.DataFrame], most: int | None = None
+    places: Sequence[str], setting: Setting, tables: Sequence[pd.DataFrame], most: int | None = None
 ) -> Iterator[Judged]:
     """Each table judged and drawn, in their order.
 
     Args:
-        modules: the experiments' modules.
+        places: the experiments' places.
         setting: the setting of all of them.
         tables: their tables.
         most: how many processes work at once; None: as many as there are processors.
@@ -195,7 +144,7 @@ def all_judged(
     workers = min(most or processors(), len(tables))
     settings = [setting] * len(tables)
     if workers <= 1:
-        yield from map(judged, modules, settings, tables)
+        yield from map(judged, places, settings, tables)
         return
     with (
         warnings.catch_warnings(),
@@ -205,4 +154,4 @@ def all_judged(
     ):
         # the threads that this process has hold no lock that drawing needs
         warnings.simplefilter("ignore", DeprecationWarning)
-        yield from pool.map(judged, modules, settings, tables)
+        yield from pool.map(judged, places, settings, tables)

@@ -1,10 +1,13 @@
-"""The report: one page that needs nothing else, for people who know neither berth nor the papers."""
+"""From the journal to what people see: tables, figures, claims, failures, and the report of them all.
+
+The report is one page that needs nothing else, for people who know neither berth nor the papers.
+"""
 
 from __future__ import annotations
 
 import platform
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -15,7 +18,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 import berth
 from berth.amounts import duration
 from berth.experiments.experiment import Setting, Verdict
-from berth.experiments.framework.outcome import Outcome, failures_line
+from berth.experiments.framework.journal import CLAIMS, FAILURES, Stored
+from berth.experiments.framework.missing import state_of
+from berth.experiments.framework.outcome import FORMS, Outcome, all_judged, outcome_of
+from berth.experiments.registry import Chosen
+from berth.files import write_bytes, write_text
 from berth.spark.machine import processors
 
 NETWORKS = {
@@ -27,6 +34,7 @@ NETWORKS = {
 """The folders of measured networks, and what they are."""
 LIBRARIES = {"Spark": "pyspark", "OR-tools": "ortools", "numpy": "numpy", "scipy": "scipy"}
 
+REPORT = "report.html"
 TITLE = "Five papers on operator placement, run again"
 SIGNS = {Verdict.REPRODUCED: "✓", Verdict.ORDERING_ONLY: "≈", Verdict.NOT_REPRODUCED: "✗"}
 VERDICTS = {
@@ -113,10 +121,9 @@ def report(outcomes: Sequence[Outcome], not_run: Sequence[str], provenance: Prov
     )
     templates.filters |= {
         "duration": duration,
-        "failures_line": failures_line,
         "picture_source": lambda outcome: picture_source(outcome.figures),
     }
-    return templates.get_template("report.html").render(
+    return templates.get_template(REPORT).render(
         title=TITLE,
         outcomes=outcomes,
         not_run=not_run,
@@ -134,3 +141,76 @@ def picture_source(figures: dict[str, bytes]) -> str:
     form = "svg" if len(figures["svg"]) <= LARGEST_SVG else "png"
     kind = {"svg": "image/svg+xml", "png": "image/png"}[form]
     return f"data:{kind};base64,{b64encode(figures[form]).decode()}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The experiments that have results, and the names of those that have none or not all."""
+
+    outcomes: Sequence[Outcome]
+    not_run: Sequence[str]
+
+
+def show(
+    stored: Stored,
+    experiments: Sequence[Chosen],
+    setting: Setting,
+    provenance: Provenance,
+    *,
+    any_code: bool = False,
+    step: Callable[[str], None] = lambda text: None,
+) -> Shown:
+    """Judge and draw every experiment whose runs are all there in this setting, and write the report.
+
+    Args:
+        stored: the folder.
+        experiments: all that there are.
+        setting: the setting that is shown; what is shown of others leaves, their runs stay.
+        provenance: for the report.
+        any_code: rows that other code made are shown, too, where there are no others.
+        step: is told what is being done.
+    """
+    journal = stored.journal()
+    states = [state_of(chosen, setting, journal, any_code) for chosen in experiments]
+    finished = [state for state in states if state.finished]
+    not_run = [state.name for state in states if not state.finished]
+    for name in not_run:
+        stored.remove(name)
+    tables = []
+    for state in finished:
+        keys = [run.key for run in state.runs]
+        table = journal.table(state.name, state.identity, keys, state.chosen.experiment.schema)
+        stored.write_table(table, state.name, "results")
+        tables.append(table.to_pandas())
+    outcomes = []
+    places = [state.chosen.place for state in finished]
+    for state, found in zip(finished, all_judged(places, setting, tables), strict=True):
+        step(f"judging and drawing: {state.name} is done")
+        outcomes.append(outcome_of(state, found))
+        for form in FORMS:
+            file = stored.folder / state.name / f"figure.{form}"
+            if form in found.figures:
+                write_bytes(file, found.figures[form])
+            else:
+                file.unlink(missing_ok=True)
+    stored.write_rows([row for outcome in outcomes for row in claim_rows(outcome)], CLAIMS, "claims")
+    failed = [entry for state in finished for entry in state.failed]
+    names = FAILURES.fieldNames()
+    stored.write_rows([{name: entry[name] for name in names} for entry in failed], FAILURES, "failures")
+    write_text(stored.folder / REPORT, report(outcomes, not_run, provenance))
+    return Shown(outcomes, not_run)
+
+
+def claim_rows(outcome: Outcome) -> list[dict[str, str]]:
+    """The claims of an experiment, in the columns of `CLAIMS`."""
+    return [
+        {
+            "experiment": outcome.experiment.name,
+            "claim": claim.text,
+            "paper": claim.paper,
+            "ours": claim.ours,
+            "verdict": claim.verdict.value,
+            "reason": claim.reason,
+        }
+        for claim in outcome.claims
+    ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
 import berth
 from berth.evaluation import Setting as EvaluationSetting
@@ -25,16 +25,8 @@ STALENESS = {PRESENT: "present loads", LATE: "late loads"}
 OPERATORS_OF_A_GRAPH = 2
 
 SCHEMA = columns(
-    network=str,
-    draw=int,
-    stale=float,
-    candidates=str,
-    operators=int,
-    graphs=int,
-    latencies=int,
-    latency_ms=float,
-    usage_kb=float,
-    messages=float,
+    "network str, draw int, stale float, candidates str, operators int, graphs int, latencies int, "
+    "latency_ms float, usage_kb float, messages float"
 )
 
 CALIBRATIONS = (
@@ -50,22 +42,20 @@ CALIBRATIONS = (
 )
 
 
-def growing_runs(setting: Setting, counts: Sequence[int], draws: int) -> Iterable[Run]:
+def growing_runs(
+    setting: Setting, counts: Sequence[int] = (120,), quick_counts: Sequence[int] = (120,)
+) -> Iterable[Run]:
     """A run is a draw of hosts, a staleness and a way to choose candidates, looked at after some graphs."""
     network = papers_network(setting.data)
-    for draw in range(draws):
-        for stale in STALENESS:
-            for candidates in LABELS:
-                yield Run(
-                    f"{network}/{draw}/{stale:g}/{candidates}",
-                    {
-                        "network": network,
-                        "draw": draw,
-                        "stale": stale,
-                        "candidates": candidates,
-                        "counts": list(counts),
-                    },
-                )
+    for draw, stale, candidates in product(range(4 if setting.quick else 20), STALENESS, LABELS):
+        yield Run.of(
+            "{network}/{draw}/{stale:g}/{candidates}",
+            network=network,
+            draw=draw,
+            stale=stale,
+            candidates=candidates,
+            counts=list(quick_counts if setting.quick else counts),
+        )
 
 
 def growing_rows(run: Run, setting: Setting) -> Iterable[Row]:
@@ -73,8 +63,9 @@ def growing_rows(run: Run, setting: Setting) -> Iterable[Row]:
 
     Graphs are placed in their order and stay: the first ones of a plan are how it was before others came.
     """
-    chosen = run.parameters
-    problem = _problem(setting, chosen["network"], chosen["draw"], max(chosen["counts"]))
+    chosen = dict(run.parameters)
+    counts = chosen.pop("counts")
+    problem = _problem(setting, chosen["network"], chosen["draw"], max(counts))
     plan = berth.solve(
         problem,
         "latency-bound",
@@ -86,13 +77,10 @@ def growing_rows(run: Run, setting: Setting) -> Iterable[Row]:
         refine=False,
         neighbours=False,
     )
-    for count in chosen["counts"]:
+    for count in counts:
         latencies, usage_kb = _judged(problem, plan, count)
         yield {
-            "network": chosen["network"],
-            "draw": chosen["draw"],
-            "stale": chosen["stale"],
-            "candidates": chosen["candidates"],
+            **chosen,
             "operators": OPERATORS_OF_A_GRAPH * count,
             "graphs": count,
             "latencies": len(latencies),
@@ -128,29 +116,12 @@ def side_by_side(table: pd.DataFrame, stale: float, values: str) -> pd.DataFrame
     return part.pivot_table(index=["draw", "operators"], columns="candidates", values=values).dropna()
 
 
+def over_time(table: pd.DataFrame, values: str) -> dict[float, pd.DataFrame]:
+    """For each staleness, draws as rows and ways as columns: the mean over all numbers of operators."""
+    return {stale: side_by_side(table, stale, values).groupby(level="draw").mean() for stale in STALENESS}
+
+
 def failures(table: pd.DataFrame) -> str:
     """How many deployments have no latency: some graph has no plan or no link."""
     failed = int((table["latencies"] < table["graphs"]).sum())
     return f"{failed} of {len(table)} deployments failed"
-
-
-def bars(axes: Axes, values: dict[float, pd.DataFrame], decimals: int) -> None:
-    """A pair of bars for each way: means over draws of hosts with their standard errors."""
-    for number, (stale, title) in enumerate(STALENESS.items()):
-        means, errors = values[stale].mean(), values[stale].sem()
-        for place, method in enumerate(LABELS):
-            drawn = axes.bar(
-                place + 0.38 * (number - 0.5),
-                means[method],
-                0.36,
-                yerr=errors[method],
-                color=COLOURS[method],
-                alpha=1.0 - 0.45 * number,
-                hatch="//" * number,
-                edgecolor="white",
-                capsize=3,
-                label=title if method == "el" else None,
-            )
-            axes.bar_label(drawn, fmt=f"%.{decimals}f", padding=2, fontsize=8)
-    axes.set_xticks(range(len(LABELS)), list(LABELS.values()))
-    axes.legend()

@@ -1,17 +1,14 @@
-"""X2.1: latency under growing load (paper 002, figure 2).
-
-Graphs of operators arrive one after the other, each with a bound on its latency, and machines fill up. Four
-ways to choose candidate machines are compared by the latency that they lead to.
-"""
+"""X2.1: latency under growing load (paper 002, figure 2)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from berth.experiments.experiment import Claim, Row, Run, Setting
+from berth.experiments.experiment import Claim, Experiment, Setting
 from berth.experiments.judging import mean_of, order_verdict, verdict
 from berth.experiments.latency_bound.growing import (
     CALIBRATIONS,
@@ -30,73 +27,49 @@ from berth.experiments.networks import ABOUT, papers_network
 
 SIMILAR = 0.1
 PAPER_ABOVE = 0.38
+Latencies = dict[float, pd.DataFrame]
+"""By staleness: draws and numbers of operators as rows, ways as columns."""
 
 
-class Latency:
-    """A bound of 0 ms: every graph looks for its least latency."""
-
-    name = "X2.1"
-    paper = "002, latency constraints (Rizou, Dürr, Rothermel 2011), figure 2"
-    title = "Latency while operators are added"
-    schema = SCHEMA
-    calibrations = CALIBRATIONS
-
-    def runs(self, setting: Setting) -> Iterable[Run]:
-        """Up to 120 graphs, 240 operators."""
-        if setting.quick:
-            return growing_runs(setting, (10, 30, 60, 90, 120), 4)
-        return growing_runs(setting, range(10, 121, 10), 20)
-
-    def rows(self, run: Run, setting: Setting) -> Iterable[Row]:
-        """The latency after every few graphs."""
-        return growing_rows(run, setting)
-
-    def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
-        """How the four ways compare."""
-        return latency_claims(table, papers_network(setting.data))
-
-    def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
-        """The paper's figure, with present loads and with late ones."""
-        figure.set_size_inches(9, 4.5)
-        for axes, (stale, title) in zip(figure.subplots(1, 2, sharey=True), STALENESS.items(), strict=True):
-            values = side_by_side(table, stale, "latency_ms") / 1000.0
-            means, errors = (getattr(values.groupby(level="operators"), how)() for how in ("mean", "sem"))
-            for method, label in LABELS.items():
-                axes.errorbar(
-                    means.index,
-                    means[method],
-                    errors[method],
-                    label=label,
-                    color=COLOURS[method],
-                    marker="o",
-                    markersize=3,
-                )
-            axes.set_title(title)
-            axes.set_xlabel("operators deployed")
-            axes.set_ylabel("mean end-to-end latency, s")
-            axes.set_ylim(bottom=0)
-            axes.legend()
-        return (
-            "Mean end-to-end latency of all graphs deployed so far, latency bound 0, 200 hosts; "
-            f"{ABOUT[papers_network(setting.data)]}. Means over {table['draw'].nunique()} draws of hosts "
-            "with their standard errors. Left: hosts tell their present loads; right: an answer is older by "
-            f"a placement for every host asked before it. {failures(table)}."
-        )
+def draw(table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
+    """The paper's figure, with present loads and with late ones."""
+    figure.set_size_inches(9, 4.5)
+    for axes, (stale, title) in zip(figure.subplots(1, 2, sharey=True), STALENESS.items(), strict=True):
+        values = side_by_side(table, stale, "latency_ms") / 1000.0
+        means, errors = (getattr(values.groupby(level="operators"), how)() for how in ("mean", "sem"))
+        for method, label in LABELS.items():
+            style = {"label": label, "color": COLOURS[method], "marker": "o", "markersize": 3}
+            axes.errorbar(means.index, means[method], errors[method], **style)
+        axes.set(title=title, xlabel="operators deployed", ylabel="mean end-to-end latency, s")
+        axes.set_ylim(bottom=0)
+        axes.legend()
+    return (
+        "Mean end-to-end latency of all graphs deployed so far, latency bound 0, 200 hosts; "
+        f"{ABOUT[papers_network(setting.data)]}. Means over {table['draw'].nunique()} draws of hosts "
+        "with their standard errors. Left: hosts tell their present loads; right: an answer is older by "
+        f"a placement for every host asked before it. {failures(table)}."
+    )
 
 
-def latency_claims(table: pd.DataFrame, network: str) -> Sequence[Claim]:
-    """The claims; those on load are judged where 240 operators are deployed."""
+def claims(table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
+    """How the four ways compare; claims on load are judged where 240 operators are deployed."""
     latencies = {stale: side_by_side(table, stale, "latency_ms") for stale in STALENESS}
-    where = f"{ABOUT[network]}; {table['draw'].nunique()} draws of hosts; {failures(table)}"
-    return [
-        _alike_at_first(latencies, where),
-        _rises(latencies, where),
-        _random_is_worst(latencies, where),
-        _nearest_above_pruned(latencies, where),
-        _pruned_is_better(latencies, where),
-        _ellipse_like_nearest(latencies, where),
-        _ellipse_not_best(latencies, where),
-    ]
+    about = ABOUT[papers_network(setting.data)]
+    where = f"{about}; {table['draw'].nunique()} draws of hosts; {failures(table)}"
+    judges = (
+        _alike_at_first,
+        _rises,
+        _random_is_worst,
+        _nearest_above_pruned,
+        _pruned_is_better,
+        _ellipse_like_nearest,
+        _ellipse_not_best,
+    )
+    return [judge(latencies, where) for judge in judges]
+
+
+def _loaded(values: pd.DataFrame) -> pd.DataFrame:
+    return _at(values, _ends(values)[1])
 
 
 def _at(values: pd.DataFrame, operators: int) -> pd.DataFrame:
@@ -114,7 +87,7 @@ def _seconds(values: pd.DataFrame) -> str:
     )
 
 
-def _both(latencies: dict[float, pd.DataFrame], last: bool) -> str:
+def _both(latencies: Latencies, last: bool) -> str:
     parts = [
         f"{STALENESS[stale]}: {_seconds(_at(values, _ends(values)[last]))}"
         for stale, values in latencies.items()
@@ -122,7 +95,7 @@ def _both(latencies: dict[float, pd.DataFrame], last: bool) -> str:
     return "; ".join(parts)
 
 
-def _alike_at_first(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+def _alike_at_first(latencies: Latencies, where: str) -> Claim:
     means = _at(latencies[PRESENT], _ends(latencies[PRESENT])[0]).mean()
     spread = float(means.max() / means.min() - 1.0)
     return Claim(
@@ -135,7 +108,7 @@ def _alike_at_first(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _rises(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+def _rises(latencies: Latencies, where: str) -> Claim:
     first, last = (_at(latencies[PRESENT], operators).mean() for operators in _ends(latencies[PRESENT]))
     growth = last / first
     rises = bool((growth > 1.0).all())
@@ -149,8 +122,8 @@ def _rises(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _random_is_worst(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
-    values = _at(latencies[PRESENT], _ends(latencies[PRESENT])[1])
+def _random_is_worst(latencies: Latencies, where: str) -> Claim:
+    values = _loaded(latencies[PRESENT])
     above = (values["krand"] - values[["knn", "el", "cknn"]].max(axis=1)).tolist()
     return Claim(
         "kRand's latency increases fastest and is the highest under load",
@@ -164,12 +137,12 @@ def _random_is_worst(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
     )
 
 
-def _nearest_above_pruned(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
+def _nearest_above_pruned(latencies: Latencies, where: str) -> Claim:
     highest = {}
     for stale, values in latencies.items():
         means = values.groupby(level="operators").mean()
         highest[stale] = float((means["knn"] / means["cknn"] - 1.0).max())
-    values = _at(latencies[PRESENT], _ends(latencies[PRESENT])[1])
+    values = _loaded(latencies[PRESENT])
     ordered = mean_of(values["knn"] - values["cknn"]).surely_positive
     return Claim(
         "kNN deviates from CkNN by up to 38 % under load",
@@ -182,8 +155,8 @@ def _nearest_above_pruned(latencies: dict[float, pd.DataFrame], where: str) -> C
     )
 
 
-def _pruned_is_better(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
-    values = _at(latencies[PRESENT], _ends(latencies[PRESENT])[1])
+def _pruned_is_better(latencies: Latencies, where: str) -> Claim:
+    values = _loaded(latencies[PRESENT])
     better = {method: mean_of(values[method] - values["cknn"]) for method in ("knn", "krand")}
     sure = [gain.surely_positive for gain in better.values()]
     return Claim(
@@ -197,11 +170,9 @@ def _pruned_is_better(latencies: dict[float, pd.DataFrame], where: str) -> Claim
     )
 
 
-def _ellipse_like_nearest(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
-    ratios = {}
-    for stale, values in latencies.items():
-        last = _at(values, _ends(values)[1]).mean()
-        ratios[stale] = float(last["el"] / last["knn"])
+def _ellipse_like_nearest(latencies: Latencies, where: str) -> Claim:
+    means = {stale: _loaded(values).mean() for stale, values in latencies.items()}
+    ratios = {stale: float(mean["el"] / mean["knn"]) for stale, mean in means.items()}
     close = abs(ratios[LATE] - 1.0) <= SIMILAR
     return Claim(
         "EL, which asks all hosts of the ellipse, performs like kNN",
@@ -214,8 +185,8 @@ def _ellipse_like_nearest(latencies: dict[float, pd.DataFrame], where: str) -> C
     )
 
 
-def _ellipse_not_best(latencies: dict[float, pd.DataFrame], where: str) -> Claim:
-    values = _at(latencies[LATE], _ends(latencies[LATE])[1])
+def _ellipse_not_best(latencies: Latencies, where: str) -> Claim:
+    values = _loaded(latencies[LATE])
     best = values[["knn", "krand", "cknn"]].mean().idxmin()
     differences = (values["el"] - values[best]).tolist()
     return Claim(
@@ -228,4 +199,16 @@ def _ellipse_not_best(latencies: dict[float, pd.DataFrame], where: str) -> Claim
     )
 
 
-EXPERIMENT = Latency()
+LATENCY = Experiment(
+    name="X2.1",
+    paper="002, latency constraints (Rizou, Dürr, Rothermel 2011), figure 2",
+    title="Latency while operators are added",
+    about="Graphs of operators arrive one after the other, each with a bound on its latency, and machines "
+    "fill up. Four ways to choose candidate machines are compared by the latency that they lead to.",
+    schema=SCHEMA,
+    runs=partial(growing_runs, counts=range(10, 121, 10), quick_counts=(10, 30, 60, 90, 120)),
+    rows=growing_rows,
+    claims=claims,
+    draw=draw,
+    calibrations=CALIBRATIONS,
+)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,59 +31,84 @@ SCALE = (
 )
 CLOSE = "The two are nearly as good as each other here, and forests differ."
 
-
-Measure = Callable[[Outcome], Shares]
 ALL = tuple(range(len(STRATEGIES)))
 ONE_RUN = 0.02 + 1e-9
 """One run of the paper's 50: what is behind by no more is as good, and what is no more is none."""
 SLIGHT = 0.1
 """A tenth of the runs: what differs by no more is about the same."""
 EXACTLY, ROUGHLY = 0.95, 0.7
+EACH_STRATEGY = (
+    " on the whole, and behind with no strategy by more than one run of 50; the order: only the former"
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is compared: a number for each run and strategy, from an outcome."""
+
+    of: Callable[[Outcome], Shares]
+
+    def __sub__(self, other: Measure) -> Measure:
+        return Measure(lambda outcome: self.of(outcome) - other.of(outcome))
+
+    def with_strategy(self, strategy: int) -> Measure:
+        """The same with one strategy, for all of them."""
+        return Measure(lambda outcome: np.repeat(self.of(outcome)[:, [strategy]], len(STRATEGIES), axis=1))
+
+    def best_with(self, strategies: Sequence[int]) -> Measure:
+        """The same with the best of some strategies, for all of them."""
+        return best_of(*(self.with_strategy(strategy) for strategy in strategies))
+
+    def worst_with(self, strategies: Sequence[int]) -> Measure:
+        """The same with the worst of some strategies, for all of them."""
+        return worst_of(*(self.with_strategy(strategy) for strategy in strategies))
+
+
+Kind = Callable[..., Measure]
+"""`plans` or `quality`."""
 
 
 def plans(
     heuristics: int | Sequence[int], low: float = -np.inf, high: float = np.inf, reuse: int = REUSE
 ) -> Measure:
     """Shares of forests with a plan, for values from `low` to `high`; the mean of several heuristics."""
-    return lambda outcome: outcome.mean(outcome.found, heuristics, low, high, reuse)
+    return Measure(lambda outcome: outcome.mean(outcome.found, heuristics, low, high, reuse))
 
 
 def quality(
     heuristics: int | Sequence[int], low: float = -np.inf, high: float = np.inf, reuse: int = REUSE
 ) -> Measure:
     """Relative performance, likewise."""
-    return lambda outcome: outcome.mean(outcome.quality, heuristics, low, high, reuse)
+    return Measure(lambda outcome: outcome.mean(outcome.quality, heuristics, low, high, reuse))
 
 
-def with_strategy(strategy: int, measure: Measure | None = None) -> Measure:
-    """A measure with one strategy, for all; unless one is given, plans of the heuristics that can reuse."""
-    return lambda outcome: np.repeat(
-        (measure or plans(REUSERS))(outcome)[:, [strategy]], len(STRATEGIES), axis=1
-    )
+def best(kind: Kind, heuristics: Sequence[int], *between: float, **more: int) -> Measure:
+    """Plans or quality of the best of some heuristics."""
+    return best_of(*(kind(heuristic, *between, **more) for heuristic in heuristics))
+
+
+def worst(kind: Kind, heuristics: Sequence[int], *between: float, **more: int) -> Measure:
+    """Plans or quality of the worst of some heuristics."""
+    return worst_of(*(kind(heuristic, *between, **more) for heuristic in heuristics))
 
 
 def best_of(*measures: Measure) -> Measure:
     """For each strategy the measure with the highest mean."""
-    return lambda outcome: _best(np.array([measure(outcome) for measure in measures]))
+    return Measure(lambda outcome: _best(np.array([measure.of(outcome) for measure in measures])))
 
 
 def worst_of(*measures: Measure) -> Measure:
     """For each strategy the measure with the lowest mean."""
-    return lambda outcome: -_best(-np.array([measure(outcome) for measure in measures]))
-
-
-def less(first: Measure, second: Measure) -> Measure:
-    """The first less the second."""
-    return lambda outcome: first(outcome) - second(outcome)
+    return Measure(lambda outcome: -_best(-np.array([measure.of(outcome) for measure in measures])))
 
 
 def rivals(heuristic: int, strategy: int, low: float = -np.inf, high: float = np.inf) -> Measure:
     """The performance of the best other pair of heuristic and strategy, for all strategies."""
     return best_of(
         *(
-            with_strategy(place, quality(other, low, high))
+            quality(other, low, high).with_strategy(place)
             for other in range(len(HEURISTICS))
-            for place in range(len(STRATEGIES))
+            for place in ALL
             if (other, place) != (heuristic, strategy)
         )
     )
@@ -109,37 +136,28 @@ class Judged:
     difference: float | None = None
 
 
-Rule = Callable[[Outcome], Judged]
-
-
 @dataclass(frozen=True)
-class Question:
-    """A claim of the paper and how it is judged.
+class Rule(ABC):
+    """How a claim of the paper is judged.
 
     Attributes:
-        text: the claim.
-        rule: how it is judged.
         paper: the paper's value; "-": an order only.
         cause: why it may come out otherwise; shown where it does.
     """
 
-    text: str
-    rule: Rule
-    paper: str = "-"
-    cause: str = ""
+    paper: str = field(default="-", kw_only=True)
+    cause: str = field(default="", kw_only=True)
 
-    def judged(self, outcome: Outcome) -> Claim:
+    @abstractmethod
+    def judged(self, outcome: Outcome) -> Judged:
+        """Judge an outcome."""
+
+    def claim(self, text: str, outcome: Outcome) -> Claim:
         """The claim with its verdict."""
-        found = self.rule(outcome)
+        found = self.judged(outcome)
         why = "" if found.verdict is Verdict.REPRODUCED else f" {self._why(found)}"
-        runs = outcome.found.shape[1]
-        return Claim(
-            self.text,
-            self.paper,
-            f"{found.ours} ({runs} forests for each value)",
-            found.verdict,
-            f"Rule: {found.rule}.{why}",
-        )
+        ours = f"{found.ours} ({outcome.found.shape[1]} forests for each value)"
+        return Claim(text, self.paper, ours, found.verdict, f"Rule: {found.rule}.{why}")
 
     def _why(self, found: Judged) -> str:
         """The cause that was named; of an order without one, whether the two are close at all."""
@@ -150,67 +168,62 @@ class Question:
 
 
 @dataclass(frozen=True)
-class More:
+class More(Rule):
     """One measure is above another: beyond chance on the whole, and with no strategy clearly below."""
 
     first: Measure
     second: Measure
     strategies: Sequence[int] = ALL
 
-    def __call__(self, outcome: Outcome) -> Judged:
+    def judged(self, outcome: Outcome) -> Judged:
         """Judge the paired differences."""
         strategies = list(self.strategies)
-        first, second = (measure(outcome)[:, strategies] for measure in (self.first, self.second))
+        first, second = (measure.of(outcome)[:, strategies] for measure in (self.first, self.second))
         whole = mean_of((first - second).mean(axis=1))
         nowhere_behind = (first - second).mean(axis=0).min() >= -ONE_RUN
-        values = ", ".join(
-            f"{_name(strategy, strategies)}{percent(ours)} against {percent(theirs)}"
-            for strategy, ours, theirs in zip(
-                strategies, first.mean(axis=0), second.mean(axis=0), strict=True
-            )
-        )
-        each = (
-            " on the whole, and behind with no strategy by more than one run of 50; the order: only the "
-            "former"
-            if len(strategies) > 1
-            else ""
-        )
+        pairs = zip(first.mean(axis=0), second.mean(axis=0), strict=True)
+        values = _listed(strategies, [f"{percent(ours)} against {percent(other)}" for ours, other in pairs])
         return Judged(
             f"{values}; difference {100 * whole.value:+.1f} ± {100 * whole.error:.1f} points",
             verdict(bool(nowhere_behind), whole.surely_positive),
-            f"above by more than two standard errors{each}",
+            f"above by more than two standard errors{EACH_STRATEGY if len(strategies) > 1 else ''}",
             whole.value,
         )
 
 
 @dataclass(frozen=True)
-class Between:
-    """A measure lies in a range with every strategy meant; else it may still go in the right direction."""
+class Between(Rule):
+    """A measure lies in a range with every strategy meant; else it may still go in the right direction.
+
+    Attributes:
+        measure: what is judged.
+        range: from where to where.
+        strategies: those that are meant.
+        direction: two measures, of which the first has to be higher if the range is missed.
+        in_words: what that means.
+        what: the measure's name, where it isn't plain.
+    """
 
     measure: Measure
-    low: float
-    high: float
+    range: tuple[float, float]
     strategies: Sequence[int] = ALL
-    direction: Rule | None = None
+    direction: tuple[Measure, Measure] | None = None
     in_words: str = ""
     what: str = ""
 
-    def __call__(self, outcome: Outcome) -> Judged:
+    def judged(self, outcome: Outcome) -> Judged:
         """Judge the means."""
-        strategies = list(self.strategies)
-        means = self.measure(outcome)[:, strategies].mean(axis=0)
-        inside = bool(((means >= self.low) & (means <= self.high)).all())
-        values = ", ".join(
-            f"{_name(strategy, strategies)}{percent(mean)}"
-            for strategy, mean in zip(strategies, means, strict=True)
-        )
+        strategies, (low, high) = list(self.strategies), self.range
+        means = self.measure.of(outcome)[:, strategies].mean(axis=0)
+        inside = bool(((means >= low) & (means <= high)).all())
+        values = _listed(strategies, [percent(mean) for mean in means])
         values = f"{self.what}: {values}" if self.what else values
-        rule = f"from {percent(self.low)} to {percent(self.high)}"
-        if self.low <= -1 or self.high >= 1:
-            rule = f"at most {percent(self.high)}" if self.low <= -1 else f"at least {percent(self.low)}"
+        rule = f"from {percent(low)} to {percent(high)}"
+        if low <= -1 or high >= 1:
+            rule = f"at most {percent(high)}" if low <= -1 else f"at least {percent(low)}"
         if self.direction is None:
             return Judged(values, verdict(inside, inside), rule)
-        towards = self.direction(outcome)
+        towards = More(*self.direction, self.strategies).judged(outcome)
         clear = towards.verdict is Verdict.REPRODUCED and (towards.difference or 0.0) >= SLIGHT
         return Judged(
             f"{values}; {self.in_words}: {towards.ours}",
@@ -220,14 +233,14 @@ class Between:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(Rule):
     """Measures in descending order, by name; each is a mean over its strategies."""
 
     measures: Mapping[str, Measure]
 
-    def __call__(self, outcome: Outcome) -> Judged:
+    def judged(self, outcome: Outcome) -> Judged:
         """Judge neighbours, and the first against the last."""
-        columns = {name: measure(outcome).mean(axis=1) for name, measure in self.measures.items()}
+        columns = {name: measure.of(outcome).mean(axis=1) for name, measure in self.measures.items()}
         means = np.array([column.mean() for column in columns.values()])
         first, *_, last = columns.values()
         ahead = mean_of(first - last).surely_positive
@@ -239,22 +252,23 @@ class Ranking:
         )
 
 
-def nothing(measure: Measure, against: Measure, in_words: str, strategies: Sequence[int] = ALL) -> Between:
+def nothing(
+    measure: Measure, against: Measure, in_words: str, strategies: Sequence[int] = ALL, **why: Any
+) -> Between:
     """None or nearly none; else at least less than what it is compared with."""
-    return Between(measure, 0.0, ONE_RUN, strategies, More(against, measure, strategies), in_words)
+    return Between(measure, (0.0, ONE_RUN), strategies, (against, measure), in_words, **why)
 
 
-def about_alike(first: Measure, second: Measure, strategies: Sequence[int] = ALL) -> Between:
+def about_alike(first: Measure, second: Measure, strategies: Sequence[int] = ALL, **why: Any) -> Between:
     """Differs by no more than a tenth of the runs."""
-    return Between(less(first, second), -SLIGHT, SLIGHT, strategies, what="difference")
+    return Between(first - second, (-SLIGHT, SLIGHT), strategies, what="difference", **why)
 
 
-NO_REUSE_NO_PLAN = Question(
-    "RandomNoReuse never finds a plan",
-    nothing(plans(H1), worst_of(*(plans(h) for h in REUSERS)), "fewer than any other heuristic"),
-    "0 of 50",
-    LIGHT,
-)
+NO_REUSE_NO_PLAN = {
+    "RandomNoReuse never finds a plan": nothing(
+        plans(H1), worst(plans, REUSERS), "fewer than any other heuristic", paper="0 of 50", cause=LIGHT
+    )
+}
 """A claim that the paper repeats for several figures."""
 
 
@@ -263,17 +277,22 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if 0 < abs(share) < SLIGHT else f"{100 * share:.0f} %"
 
 
-def _name(strategy: int, among: Sequence[int]) -> str:
-    return f"{STRATEGIES[strategy]} " if len(among) > 1 else ""
+def _listed(strategies: Sequence[int], values: Sequence[str]) -> str:
+    """Values of strategies; a single one goes without its name."""
+    if len(strategies) == 1:
+        return values[0]
+    return ", ".join(
+        f"{STRATEGIES[number]} {value}" for number, value in zip(strategies, values, strict=True)
+    )
 
 
 @dataclass(frozen=True)
-class Mirrors:
+class Mirrors(Rule):
     """The curve of performance has the shape of that of plans found."""
 
     heuristics: Sequence[int]
 
-    def __call__(self, outcome: Outcome) -> Judged:
+    def judged(self, outcome: Outcome) -> Judged:
         """Correlate both over the values, for every strategy where there is anything to correlate."""
         found, quality = (table.mean(axis=1)[:, REUSE] for table in (outcome.found, outcome.quality))
         seen = {
@@ -297,12 +316,12 @@ class Mirrors:
 
 
 @dataclass(frozen=True)
-class SameSuccess:
+class SameSuccess(Rule):
     """Where two strategies lead to as many plans, their performance differs."""
 
     heuristics: Sequence[int]
 
-    def __call__(self, outcome: Outcome) -> Judged:
+    def judged(self, outcome: Outcome) -> Judged:
         """The mean difference of performance over all pairs of strategies with as many plans, and some."""
         found, quality = (table.mean(axis=1)[:, REUSE] for table in (outcome.found, outcome.quality))
         gaps = [

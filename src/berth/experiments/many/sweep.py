@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, columns
+from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, columns
 from berth.experiments.many.heuristics import (
     CARD,
     CARD_LEFT,
@@ -27,7 +28,7 @@ from berth.experiments.many.heuristics import (
     forest,
     outcome_of,
 )
-from berth.experiments.many.rules import Question
+from berth.experiments.many.rules import Rule
 from berth.generators.forest import ForestParameters
 from berth.policies.sharing.heuristics import STRATEGIES
 
@@ -104,7 +105,7 @@ def draw_curves(
     )
     if variants:
         axes = figure.add_subplot(grid[-1, :])
-        _settings(axes, {"as usual": _at(outcome, usual), **variants}, f"{axis}: {usual:g}")
+        _settings(axes, {AS_USUAL: _at(outcome, usual), **variants}, f"{axis}: {usual:g}")
 
 
 def _curves(axes: Axes, values: NDArray[np.float64], table: NDArray[np.float64]) -> None:
@@ -144,13 +145,14 @@ class Sweep:
 
     Attributes:
         name: of the experiment.
-        title: what it shows.
+        title: what is varied, in a few words.
+        about: what it is about, for people who have not read the paper.
         figures: the paper's.
         varied: the setting of the generator.
         axis: what it is, with its unit.
         values: of it.
         quick_forests: forests for each value in quick mode.
-        questions: what the paper says.
+        questions: what the paper says, and how that is judged.
         fixed: other settings.
         variants: further settings by name, tried at `usual_value` only.
         usual_value: where the variants are tried.
@@ -159,48 +161,46 @@ class Sweep:
 
     name: str
     title: str
+    about: str
     figures: str
     varied: str
     axis: str
     values: Sequence[int]
     quick_forests: int
-    questions: Sequence[Question]
+    questions: Mapping[str, Rule]
     fixed: Mapping[str, Any] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     usual_value: int = 0
     calibrations: Sequence[Calibration] = COMMON
 
-    schema = columns(
-        variant=str,
-        value=float,
-        forest=int,
-        reuse=bool,
-        strategy=str,
-        heuristic=str,
-        found=bool,
-        enrolled_speed=float,
-    )
-
-    @property
-    def paper(self) -> str:
-        """Where the paper has it."""
-        return f"004 (Benoit, Casanova, Rehn-Sonigo, Robert), section 6.2, {self.figures}"
+    def experiment(self) -> Experiment:
+        """What `berth reproduce` runs."""
+        return Experiment(
+            name=self.name,
+            paper=f"004 (Benoit, Casanova, Rehn-Sonigo, Robert), section 6.2, {self.figures}",
+            title=f"Heuristics for many applications: {self.title}",
+            about=self.about,
+            schema=columns(
+                "variant str, value float, forest int, reuse bool, strategy str, heuristic str, found bool, "
+                "enrolled_speed float"
+            ),
+            runs=self.runs,
+            rows=self.rows,
+            claims=self.claims,
+            draw=self.draw,
+            calibrations=self.calibrations,
+        )
 
     def runs(self, setting: Setting) -> Iterable[Run]:
         """A run is some forests of one value."""
         cases = [(AS_USUAL, value) for value in self.values]
         cases += [(variant, self.usual_value) for variant in self.variants]
-        forests = self.quick_forests if setting.quick else FORESTS
+        most = self.quick_forests if setting.quick else FORESTS
         for variant, value in cases:
-            for first in range(0, forests, BLOCK):
-                yield Run(
-                    f"{variant}/{value}/{first}",
-                    {
-                        "variant": variant,
-                        "value": value,
-                        "first": first,
-                        "forests": min(BLOCK, forests - first),
-                    },
+            for first in range(0, most, BLOCK):
+                forests = min(BLOCK, most - first)
+                yield Run.of(
+                    "{variant}/{value}/{first}", variant=variant, value=value, first=first, forests=forests
                 )
 
     def rows(self, run: Run, setting: Setting) -> Iterator[Row]:
@@ -210,24 +210,23 @@ class Sweep:
         for number in range(first, first + run.parameters["forests"]):
             seed = setting.seed * SEEDS_APART + number
             cost = costs(forest(seed, ForestParameters(**given)), seed)
-            for reuse in (NO_REUSE, REUSE):
-                for strategy, of_strategy in zip(STRATEGIES, cost[reuse], strict=True):
-                    for heuristic, speed in zip(HEURISTICS, of_strategy.tolist(), strict=True):
-                        yield {
-                            "variant": variant,
-                            "value": float(value),
-                            "forest": number,
-                            "reuse": bool(reuse),
-                            "strategy": strategy,
-                            "heuristic": heuristic,
-                            "found": bool(np.isfinite(speed)),
-                            "enrolled_speed": speed if np.isfinite(speed) else None,
-                        }
+            ways = product((False, True), STRATEGIES, HEURISTICS)
+            for (reuse, strategy, heuristic), speed in zip(ways, cost.ravel().tolist(), strict=True):
+                yield {
+                    "variant": variant,
+                    "value": float(value),
+                    "forest": number,
+                    "reuse": reuse,
+                    "strategy": strategy,
+                    "heuristic": heuristic,
+                    "found": bool(np.isfinite(speed)),
+                    "enrolled_speed": speed if np.isfinite(speed) else None,
+                }
 
     def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
         """What the paper says of it."""
         outcome = outcome_of(table[table["variant"] == AS_USUAL])
-        return [question.judged(outcome) for question in self.questions]
+        return [rule.claim(text, outcome) for text, rule in self.questions.items()]
 
     def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
         """Plans found and relative performance over what is varied, for every strategy."""

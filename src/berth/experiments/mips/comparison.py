@@ -1,13 +1,8 @@
-"""X1.1: MIPS against first fit, T-Heron and R-Heron (paper 001, figure 3).
-
-Instances of operators are packed into containers, and containers are placed on the servers of a data centre;
-both cost traffic. A tree search for both steps is compared with the packing of three systems in use, on two
-kinds of networks.
-"""
+"""X1.1: MIPS against first fit, T-Heron and R-Heron (paper 001, figure 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, columns
+from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, columns
 from berth.experiments.judging import mean_of, verdict
 from berth.experiments.mips.requests import (
     COMMON,
@@ -94,78 +89,39 @@ def failures(table: pd.DataFrame, variant: str) -> str:
     return f"{int(part['failed'].sum())} of {len(part)} plans failed; their repeats are left out"
 
 
-class Comparison:
-    """Every scheme places the same requests, on both topologies."""
-
-    name = "X1.1"
-    paper = "001 (MIPS), section V-B, figure 3"
-    title = "Two-stage schemes: traffic, containers and cost"
-    schema = columns(
-        variant=str,
-        topology=str,
-        repeat=int,
-        scheme=str,
-        failed=bool,
-        traffic=float,
-        containers=float,
-        server_cost=float,
-        total_traffic=float,
-        instances=int,
-    )
-    calibrations = (
-        *COMMON,
-        Calibration(
-            "T-Heron's choice of equally good containers",
-            "an empty one (the other way is shown, too)",
-            "T/B uses more containers than M/M (traffic)",
-        ),
-        Calibration(
-            "the scale of figure 3 (a) (E1.16)",
-            "(T + U) / 2 for all schemes, T in B/s: equation (8) at alpha = 0.5",
-            "nothing; reductions by shares of the most are told beside it",
-        ),
-    )
-
-    def runs(self, setting: Setting) -> Iterable[Run]:
-        """A run is a repeat: one request, all schemes."""
-        for repeat in range(QUICK_REPEATS if setting.quick else REPEATS):
-            yield Run(f"{AS_USUAL}/{repeat}", {"variant": AS_USUAL, "repeat": repeat})
-        if not setting.quick:
-            for variant in VARIANTS:
-                for repeat in range(VARIANT_REPEATS):
-                    yield Run(f"{variant}/{repeat}", {"variant": variant, "repeat": repeat})
-
-    def rows(self, run: Run, setting: Setting) -> Iterator[Row]:
-        """What the judge says of every scheme's plan."""
-        variant, repeat = run.parameters["variant"], run.parameters["repeat"]
-        usual = variant == AS_USUAL
-        for topology in TOPOLOGIES if usual else (FAT_TREE,):
-            problem = requested(topology, setting.seed, repeat, **({} if usual else VARIANTS[variant]))
-            operators = [operator for item in problem.applications for operator in item.operators]
-            streams = [stream for item in problem.applications for stream in item.streams]
-            common = {
-                "variant": variant,
-                "topology": topology,
-                "repeat": repeat,
-                "total_traffic": sum(stream.bytes_per_s or 0.0 for stream in streams),
-                "instances": sum(operator.parallelism for operator in operators),
-            }
-            further = FURTHER if usual and topology == FAT_TREE else {}
-            for scheme, (policy, parameters) in {**SCHEMES, **further}.items():
-                given = FORMS[CORRECTED] | parameters if policy == "mips" else parameters
-                yield {**common, "scheme": scheme, **placed(problem, policy, given, repeat)}
-
-    def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
-        """All numbers of the paper's prose."""
-        return comparison_claims(table)
-
-    def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
-        """The panels of figure 3."""
-        return draw_comparison(table, figure)
+def runs(setting: Setting) -> Iterable[Run]:
+    """A run is a repeat: one request, all schemes."""
+    repeats = {AS_USUAL: QUICK_REPEATS if setting.quick else REPEATS}
+    if not setting.quick:
+        repeats |= dict.fromkeys(VARIANTS, VARIANT_REPEATS)
+    for variant, count in repeats.items():
+        for repeat in range(count):
+            yield Run.of("{variant}/{repeat}", variant=variant, repeat=repeat)
 
 
-def comparison_claims(table: pd.DataFrame) -> list[Claim]:
-    """In the order of the paper."""
+def rows(run: Run, setting: Setting) -> Iterator[Row]:
+    """What the judge says of every scheme's plan."""
+    variant, repeat = run.parameters["variant"], run.parameters["repeat"]
+    usual = variant == AS_USUAL
+    for topology in TOPOLOGIES if usual else (FAT_TREE,):
+        problem = requested(topology, setting.seed, repeat, **VARIANTS.get(variant, {}))
+        operators = [operator for item in problem.applications for operator in item.operators]
+        streams = [stream for item in problem.applications for stream in item.streams]
+        common = {
+            "variant": variant,
+            "topology": topology,
+            "repeat": repeat,
+            "total_traffic": sum(stream.bytes_per_s or 0.0 for stream in streams),
+            "instances": sum(operator.parallelism for operator in operators),
+        }
+        further = FURTHER if usual and topology == FAT_TREE else {}
+        for scheme, (policy, parameters) in {**SCHEMES, **further}.items():
+            given = FORMS[CORRECTED] | parameters if policy == "mips" else parameters
+            yield {**common, "scheme": scheme, **placed(problem, policy, given, repeat)}
+
+
+def claims(table: pd.DataFrame, setting: Setting) -> list[Claim]:
+    """All numbers of the paper's prose, in its order."""
     by_topology = {name: common_repeats(table, AS_USUAL, name) for name in TOPOLOGIES}
     here = by_topology[FAT_TREE]
     return [
@@ -182,12 +138,11 @@ def _same_first_stage(by_topology: dict[str, pd.DataFrame]) -> Claim:
     one, other = (part["cost"][list(SCHEMES)] for part in by_topology.values())
     shared = one.index.intersection(other.index)
     highest = float((one.loc[shared] - other.loc[shared]).abs().to_numpy().max())
-    same = highest <= SAME
     return Claim(
         "The cost of the first stage is the same under Fat-Tree and Jellyfish, for every scheme",
         "the same",
         f"highest difference {highest:.2g} of {len(shared)} repeats and {len(SCHEMES)} schemes",
-        verdict(same, same),
+        verdict(highest <= SAME, highest <= SAME),
         "Rule: no difference in any repeat",
     )
 
@@ -331,10 +286,9 @@ def _second_stage(here: pd.DataFrame) -> Claim:
     )
 
 
-def draw_comparison(table: pd.DataFrame, figure: Figure) -> str:
-    """Both topologies for the paper's schemes, and further ones on the Fat-Tree."""
+def draw(table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
+    """The panels of figure 3: both topologies for the paper's schemes, and further ones on the Fat-Tree."""
     figure.set_size_inches(10, 7.5)
-    figure.set_layout_engine("constrained")
     parts = {name: common_repeats(table, AS_USUAL, name) for name in TOPOLOGIES}
     for axes, (column, title) in zip(figure.subplots(2, 2).flat, PANELS.items(), strict=True):
         for place, (topology, part) in enumerate(parts.items()):
@@ -345,7 +299,6 @@ def draw_comparison(table: pd.DataFrame, figure: Figure) -> str:
         axes.set_title(title, fontsize=10)
         axes.set_ylabel(title.partition(") ")[2].rpartition(": ")[2], fontsize=8)
         axes.grid(alpha=0.3, axis="y")
-        axes.set_axisbelow(True)
     figure.axes[0].legend(fontsize=8)
     repeats = " and ".join(f"{len(part)} ({name})" for name, part in parts.items())
     return (
@@ -365,4 +318,32 @@ def _bars(axes: Axes, values: pd.DataFrame, label: str, place: int) -> None:
     axes.bar(where, values[schemes].mean(), 0.4, yerr=errors, label=label, color=SHADES[label], capsize=2)
 
 
-EXPERIMENT = Comparison()
+COMPARISON = Experiment(
+    name="X1.1",
+    paper="001 (MIPS), section V-B, figure 3",
+    title="Two-stage schemes: traffic, containers and cost",
+    about="Instances of operators are packed into containers, and containers are placed on the servers of a "
+    "data centre; both cost traffic. A tree search for both steps is compared with the packing of three "
+    "systems in use, on two kinds of networks.",
+    schema=columns(
+        "variant str, topology str, repeat int, scheme str, failed bool, traffic float, containers "
+        "float, server_cost float, total_traffic float, instances int"
+    ),
+    runs=runs,
+    rows=rows,
+    claims=claims,
+    draw=draw,
+    calibrations=(
+        *COMMON,
+        Calibration(
+            "T-Heron's choice of equally good containers",
+            "an empty one (the other way is shown, too)",
+            "T/B uses more containers than M/M (traffic)",
+        ),
+        Calibration(
+            "the scale of figure 3 (a) (E1.16)",
+            "(T + U) / 2 for all schemes, T in B/s: equation (8) at alpha = 0.5",
+            "nothing; reductions by shares of the most are told beside it",
+        ),
+    ),
+)

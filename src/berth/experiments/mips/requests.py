@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 import berth
 from berth.experiments.experiment import Calibration
 from berth.experiments.judging import Mean, mean_of, same_effect
 from berth.generators.clusters import FatTree, FatTreeParameters, Jellyfish, JellyfishParameters, request
-from berth.model import Network, Problem
+from berth.model import Problem
 from berth.model.randomness import generator_for
 
 FAT_TREE, JELLYFISH = "Fat-Tree", "Jellyfish"
@@ -46,12 +43,6 @@ COMMON = (
 POINTS = 3.0
 """How many percentage points a reduction may differ from the paper's: its traffic is not published, and
 halving the spread of ours moves reductions by as much."""
-LABELS = {
-    "containers": "containers used U",
-    "traffic": "traffic between containers T, B/s",
-    "server_cost": "traffic x hops between servers W, B/s",
-}
-STYLES = {CORRECTED: ("#1f5fa8", "o"), PRINTED: ("#c8452e", "s")}
 
 
 def requested(topology: str, seed: int, number: int, applications: int = 1, **given: Any) -> Problem:
@@ -59,12 +50,9 @@ def requested(topology: str, seed: int, number: int, applications: int = 1, **gi
     rng = generator_for(seed * SEEDS_APART + number)
     parameters = FatTreeParameters(**given) if topology == FAT_TREE else JellyfishParameters(**given)
     wanted = tuple(request(f"a{place}", parameters, rng) for place in range(applications))
-    network: Network
     if isinstance(parameters, FatTreeParameters):
-        network = FatTree().network(parameters, rng, None)
-    else:
-        network = Jellyfish().network(parameters, rng, None)
-    return Problem("requests", network, wanted)
+        return Problem("requests", FatTree().network(parameters, rng, None), wanted)
+    return Problem("requests", Jellyfish().network(parameters, rng, None), wanted)
 
 
 def placed(
@@ -93,24 +81,3 @@ def close_points(ours: float, paper: float) -> bool:
 def percent(value: Mean) -> str:
     """For people."""
     return f"{value.value:.1f} ± {value.error:.1f} %"
-
-
-def curve(
-    axes: Axes, table: pd.DataFrame, parameter: str, figure: str, spread: Callable[[pd.Series], float]
-) -> None:
-    """Means over a parameter for each form, with bars as long as `spread` says."""
-    for form, part in table[~table["failed"]].groupby("form", sort=False):
-        colour, marker = STYLES[str(form)]
-        groups = part.groupby(parameter)[figure]
-        means, errors = groups.mean(), groups.agg(spread)
-        axes.errorbar(
-            means.index, means, yerr=errors, label=form, color=colour, marker=marker, markersize=4, capsize=2
-        )
-    axes.set_ylabel(LABELS[figure], fontsize=8)
-    axes.tick_params(labelsize=8)
-    axes.grid(alpha=0.3)
-
-
-def standard_error(values: pd.Series) -> float:
-    """Of a mean over repeats."""
-    return float(values.std() / np.sqrt(len(values)))

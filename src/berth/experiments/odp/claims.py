@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from berth.experiments.experiment import Claim, Verdict
-from berth.experiments.judging import SURE, close_ratio, mean_of, verdict, within
+from berth.experiments.judging import close_ratio, mean_of, verdict, within
 
 CLOSE, CLOSE_COUNT = 0.1, 0.2
 """A count of the paper's single run is not known better than by a fifth."""
@@ -75,15 +75,15 @@ def _between(table: pd.DataFrame, method: str, begin: float, end: float) -> pd.D
     return table[(table["method"] == method) & (table["time_s"] > begin) & (table["time_s"] <= end)]
 
 
-def ratio_claim(text: str, paper: float, found: pd.Series[float], unit: str, reason: str) -> Claim:
+def ratio_claim(text: str, paper: float, found: pd.Series[float], reason: str) -> Claim:
     """A claim about a ratio above 1: close to the paper's, or at least above 1 by more than chance."""
     known = found.dropna()
     mean = mean_of(known)
     return Claim(
         text,
-        f"{paper:g} {unit}",
-        f"{mean.text()} {unit}, quartiles {_quartiles(known)}, {len(known)} of {len(found)} draws",
-        verdict(close_ratio(mean.value, paper, CLOSE), mean.value - 1.0 > SURE * mean.error),
+        f"{paper:g} x",
+        f"{mean.text()} x, quartiles {_quartiles(known)}, {len(known)} of {len(found)} draws",
+        verdict(close_ratio(mean.value, paper, CLOSE), mean_of(known - 1.0).surely_positive),
         f"{RATIO_RULE}. {reason}",
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,31 +40,26 @@ CALIBRATIONS = (
 )
 
 
-@dataclass(frozen=True)
-class MeasuredBatch:
-    """A batch of a method that ran on Spark."""
-
-    method: str
-    time_s: float
-    """When it was done, since its method's first batch began."""
-    latency_ms: float
-    lost_share: float
-
-
 def measured_on_spark(
     problem: Problem, plans: Mapping[str, Plan], batches: int, seed: int
-) -> Iterator[MeasuredBatch]:
-    """Run plans one after the other on one cluster, which ends with the last; first batches only warm up."""
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """Run plans one after the other on one cluster, which ends with the last; first batches only warm up.
+
+    Each batch is told with its method; `time_s` is when it was done, since its method's first batch began.
+    """
     with TemporaryDirectory(prefix="berth-x01-") as folder, temporary_cluster(problem) as cluster:
         for number, (method, plan) in enumerate(plans.items()):
             place = Path(folder) / str(number)
             found = _batches(problem, plan, access_to(cluster), place, batches + 1, seed)
             for batch in found[1:]:
-                yield MeasuredBatch(
+                arrived = sum(each.rows_in for each in batch.instances if each.operator == "consumer")
+                yield (
                     method,
-                    (batch.ended_ms - found[0].began_ms) / 1000.0,
-                    batch.latency_ms,
-                    1.0 - _arrived(batch) / batch.rows,
+                    {
+                        "time_s": (batch.ended_ms - found[0].began_ms) / 1000.0,
+                        "latency_ms": batch.latency_ms,
+                        "lost_share": 1.0 - arrived / batch.rows,
+                    },
                 )
 
 
@@ -105,7 +99,3 @@ def _batches(
     if word != "finished":
         raise RuntimeError(f"Tag-and-Count on Spark: {word} after {len(found)} batches: {running.error}")
     return found
-
-
-def _arrived(batch: BatchMeasures) -> int:
-    return sum(each.rows_in for each in batch.instances if each.operator == "consumer")

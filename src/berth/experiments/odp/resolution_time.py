@@ -1,28 +1,24 @@
-"""X0.6: time to the optimal placement against operators, nodes and capacity (paper 000, figure 9).
-
-Proving that a placement is the best one takes longer for more operators, more machines or less room on them.
-The time is measured for operators in a row and for a wide graph, by berth and by the paper's integer program.
-"""
+"""X0.6: time to the optimal placement against operators, nodes and capacity (paper 000, figure 9)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from berth.experiments.experiment import Calibration, Claim, Row, Run, Setting, Verdict, columns
-from berth.experiments.judging import Mean, mean_of, order_verdict, verdict
+from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, Verdict, columns
+from berth.experiments.judging import mean_of, order_verdict, verdict
 from berth.experiments.odp.solving import (
     CALIBRATIONS,
     KINDS,
     OURS,
     PROGRAM,
+    SOLVERS,
     PaperProgram,
-    by_berth,
-    by_program,
     instance,
 )
 from berth.experiments.odp.timeline import BLUE, ORANGE
@@ -57,98 +53,62 @@ VARIABLES = {"sequential": (19_600, 190_000), "fat": (38_400, 360_000)}
 LARGER = 2.38
 
 
-class ResolutionTime:
-    """Every setting of figure 9 by berth, and smaller ones by the paper's program."""
-
-    name = "X0.6"
-    paper = "000, ODP (Cardellini, Grassi, Lo Presti, Nardelli 2016), figure 9"
-    title = "Time to the optimal placement against operators, nodes and capacity"
-    schema = columns(
-        solver=str,
-        kind=str,
-        axis=str,
-        operators=int,
-        nodes=int,
-        capacity=int,
-        draw=int,
-        variables=int,
-        seconds=float,
-        proved=bool,
-        response_time_ms=float,
-    )
-    calibrations = (
-        *CALIBRATIONS,
-        Calibration(
-            "sizes for the paper's program",
-            "4 to 10 operators on 4 to 10 nodes: HiGHS can't do the paper's",
-            "nothing",
-        ),
-    )
-
-    def runs(self, setting: Setting) -> Iterable[Run]:
-        """For berth all draws of a size at once, for the paper's program one draw of a size."""
-        draws = QUICK_DRAWS if setting.quick else DRAWS
-        for kind, axis, size in _sizes(PAPERS):
-            yield _run(OURS, kind, axis, size, range(draws))
-        for kind, axis, size in _sizes(TINY if setting.quick else SHRUNK):
-            for draw in range(draws):
-                yield _run(PROGRAM, kind, axis, size, [draw])
-
-    def rows(self, run: Run, setting: Setting) -> Iterator[Row]:
-        """Solve the draws of one size."""
-        about = dict(run.parameters)
-        for draw in about.pop("draws"):
-            problem = instance(
-                setting, about["kind"], about["operators"], about["nodes"], about["capacity"], draw
-            )
-            found = (by_berth if about["solver"] == OURS else by_program)(problem)
-            yield {
-                **about,
-                "draw": draw,
-                "variables": PaperProgram(problem).stream_variables,
-                "seconds": found.seconds,
-                "proved": found.proved,
-                "response_time_ms": found.value,
-            }
-
-    def claims(self, table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
-        """Numbers of variables, which way time goes, and the two scenarios."""
-        return all_claims(table)
-
-    def draw(self, table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
-        """Three panels as in the paper for berth, and three for the paper's program."""
-        figure.set_size_inches(10, 6.5)
-        grid = figure.subplots(2, 3, sharey="row")
-        for solver, panels in zip((OURS, PROGRAM), grid, strict=True):
-            for axis, axes in zip(AXES, panels, strict=True):
-                _curves(axes, table[(table["solver"] == solver) & (table["axis"] == axis)], axis)
-            panels[0].set_ylabel(f"{solver}\nprocessor time (s)")
-        grid[0][0].legend()
-        late = table[~table["proved"]]
-        return (
-            "Processor time to the proved optimum of the response time; medians, and from the least to the "
-            f"most, of {table['draw'].nunique()} drawn instances each, delays max(N(22, 5), 1) ms "
-            "(synthetic, as the paper's). Above: berth at the paper's sizes. Below: the paper's integer "
-            "program on HiGHS, at sizes that it can do: the shapes count. "
-            f"{len(late)} of {len(table)} solves ended without a proof, at the limit of a minute on the "
-            "clock; they count with the time until then. Axes of time are logarithmic."
-        )
+def runs(setting: Setting) -> Iterable[Run]:
+    """For berth all draws of a size at once, for the paper's program one draw of a size."""
+    draws = list(range(QUICK_DRAWS if setting.quick else DRAWS))
+    for solver, sizes in ((OURS, PAPERS), (PROGRAM, TINY if setting.quick else SHRUNK)):
+        parts = [draws] if solver == OURS else [[draw] for draw in draws]
+        for kind, axis in product(KINDS, sizes):
+            for size, part in product(sizes[axis], parts):
+                name = "berth" if solver == OURS else f"program-{part[0]:02d}"
+                about = {"solver": solver, "kind": kind, "axis": axis, **dict(zip(AXES, size, strict=True))}
+                yield Run(f"{kind}-{axis}-{'x'.join(map(str, size))}-{name}", {**about, "draws": part})
 
 
-def _sizes(grid: dict[str, list[Size]]) -> Iterator[tuple[str, str, Size]]:
+def rows(run: Run, setting: Setting) -> Iterator[Row]:
+    """Solve the draws of one size."""
+    about = dict(run.parameters)
+    for draw in about.pop("draws"):
+        operators, nodes, capacity = (about[axis] for axis in AXES)
+        problem = instance(setting, about["kind"], operators, nodes, capacity, draw)
+        found = SOLVERS[about["solver"]](problem)
+        yield {
+            **about,
+            "draw": draw,
+            "variables": PaperProgram(problem).stream_variables,
+            "seconds": found.seconds,
+            "proved": found.proved,
+            "response_time_ms": found.value,
+        }
+
+
+def claims(table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
+    """Numbers of variables, which way time goes, and the two scenarios."""
+    found = [claim for kind in KINDS for claim in _variables(table, kind)]
+    found.append(_more_variables(table))
     for kind in KINDS:
-        for axis, sizes in grid.items():
-            for size in sizes:
-                yield kind, axis, size
+        found += [_grows(table, kind, "operators"), _grows(table, kind, "nodes"), _falls(table, kind)]
+        found += [_more_sensitive(table, kind), _swapped(table, kind)]
+    return found
 
 
-def _run(solver: str, kind: str, axis: str, size: Size, draws: Iterable[int]) -> Run:
-    listed = list(draws)
-    where = f"{axis}-{'x'.join(map(str, size))}"
-    name = "berth" if solver == OURS else f"program-{listed[0]:02d}"
-    sizes = dict(zip(AXES, size, strict=True))
-    return Run(
-        f"{kind}-{where}-{name}", {"solver": solver, "kind": kind, "axis": axis, **sizes, "draws": listed}
+def draw(table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
+    """Three panels as in the paper for berth, and three for the paper's program."""
+    figure.set_size_inches(10, 6.5)
+    grid = figure.subplots(2, 3, sharey="row")
+    for solver, panels in zip((OURS, PROGRAM), grid, strict=True):
+        for axis, axes in zip(AXES, panels, strict=True):
+            _curves(axes, table[(table["solver"] == solver) & (table["axis"] == axis)], axis)
+        panels[0].set_ylabel(f"{solver}\nprocessor time (s)")
+    grid[0][0].legend()
+    late = table[~table["proved"]]
+    return (
+        "Processor time to the proved optimum of the response time; medians, and from the least to the "
+        f"most, of {table['draw'].nunique()} drawn instances each, delays max(N(22, 5), 1) ms "
+        "(synthetic, as the paper's). Above: berth at the paper's sizes. Below: the paper's integer "
+        "program on HiGHS, at sizes that it can do: the shapes count. "
+        f"{len(late)} of {len(table)} solves ended without a proof, at the limit of a minute on the "
+        "clock; they count with the time until then. Axes of time are logarithmic."
     )
 
 
@@ -158,19 +118,8 @@ def _curves(axes: Axes, table: pd.DataFrame, axis: str) -> None:
         middle = times.median()
         axes.plot(middle.index, middle, color=colour, marker="o", markersize=4, label=kind)
         axes.fill_between(middle.index, times.min(), times.max(), color=colour, alpha=0.2, linewidth=0)
-    axes.set_yscale("log")
-    axes.set_xticks(sorted(table[axis].unique()))
-    axes.set_xlabel({"capacity": "capacity of a node (operators)"}.get(axis, f"number of {axis}"))
-
-
-def all_claims(table: pd.DataFrame) -> Sequence[Claim]:
-    """Numbers of variables, which way time goes, and the two scenarios."""
-    claims = [claim for kind in KINDS for claim in _variables(table, kind)]
-    claims.append(_more_variables(table))
-    for kind in KINDS:
-        claims += [_grows(table, kind, "operators"), _grows(table, kind, "nodes"), _falls(table, kind)]
-        claims += [_more_sensitive(table, kind), _swapped(table, kind)]
-    return claims
+    label = {"capacity": "capacity of a node (operators)"}.get(axis, f"number of {axis}")
+    axes.set(yscale="log", xticks=sorted(table[axis].unique()), xlabel=label)
 
 
 def _of(table: pd.DataFrame, solver: str, kind: str, axis: str) -> pd.DataFrame:
@@ -208,8 +157,9 @@ def _more_variables(table: pd.DataFrame) -> Claim:
     )
 
 
-def _factors(table: pd.DataFrame, solver: str, kind: str, axis: str, column: str) -> pd.Series[float]:
+def _factors(table: pd.DataFrame, solver: str, kind: str, axis: str) -> pd.Series[float]:
     """How many times as long the largest size takes as the smallest, as a logarithm, for each draw."""
+    column = "operators" if axis == "swapped" else axis
     times = np.log(_of(table, solver, kind, axis).pivot(index="draw", columns=column, values="seconds"))
     difference: pd.Series[float] = times[times.columns.max()] - times[times.columns.min()]
     return difference
@@ -217,24 +167,20 @@ def _factors(table: pd.DataFrame, solver: str, kind: str, axis: str, column: str
 
 def _factor_text(logarithms: pd.Series[float]) -> str:
     mean = mean_of(logarithms)
-    return f"{np.exp(mean.value):.2g} times {_spread(mean)}"
-
-
-def _spread(mean: Mean) -> str:
-    low, high = np.exp([mean.value - mean.error, mean.value + mean.error])
-    return f"(one standard error: {low:.2g} to {high:.2g}; {mean.draws} draws)"
+    low, middle, high = np.exp([mean.value - mean.error, mean.value, mean.value + mean.error])
+    return f"{middle:.2g} times (one standard error: {low:.2g} to {high:.2g}; {mean.draws} draws)"
 
 
 def _grows(table: pd.DataFrame, kind: str, axis: str) -> Claim:
-    found = _factors(table, PROGRAM, kind, axis, axis)
+    found = _factors(table, PROGRAM, kind, axis)
     sizes = _of(table, PROGRAM, kind, axis)[axis]
     paper = "10 to 50" if axis == "operators" else "10 to 100"
     return Claim(
         f"{kind}: the time grows with the number of {axis}",
         f"- ({paper} {axis})",
         f"from {sizes.min()} to {sizes.max()} {axis}: {_factor_text(found)}; berth, {paper}: "
-        f"{_factor_text(_factors(table, OURS, kind, axis, axis))}",
-        order_verdict(found.tolist()),
+        f"{_factor_text(_factors(table, OURS, kind, axis))}",
+        order_verdict(found),
         "rule: the paper's program takes longer at the largest size than at the smallest, by more than two "
         "standard errors of the logarithm; the curves of the figure are not in the text",
     )
@@ -243,7 +189,7 @@ def _grows(table: pd.DataFrame, kind: str, axis: str) -> Claim:
 def _powers(table: pd.DataFrame, solver: str, kind: str, axis: str) -> pd.Series[float]:
     """For each draw, the power of the size that the time grows by, between the smallest and the largest."""
     sizes = _of(table, solver, kind, axis)[axis]
-    return _factors(table, solver, kind, axis, axis) / float(np.log(sizes.max() / sizes.min()))
+    return _factors(table, solver, kind, axis) / float(np.log(sizes.max() / sizes.min()))
 
 
 def _more_sensitive(table: pd.DataFrame, kind: str) -> Claim:
@@ -256,7 +202,7 @@ def _more_sensitive(table: pd.DataFrame, kind: str) -> Claim:
         f"{kind}: the time is more sensitive to the number of operators than to that of nodes",
         "-",
         f"{powers_text(PROGRAM)}; berth at the paper's sizes: {powers_text(OURS)}",
-        order_verdict(more.tolist()),
+        order_verdict(more),
         "rule: the power of the paper's program's time, from the smallest to the largest size, is higher for "
         "operators by more than two standard errors. Sizes are smaller than the paper's, and the solver is "
         "another one; the paper itself finds 100 nodes the slowest of all (E0.12)",
@@ -264,14 +210,14 @@ def _more_sensitive(table: pd.DataFrame, kind: str) -> Claim:
 
 
 def _falls(table: pd.DataFrame, kind: str) -> Claim:
-    found = -_factors(table, PROGRAM, kind, "capacity", "capacity")
+    found = -_factors(table, PROGRAM, kind, "capacity")
     sizes = _of(table, PROGRAM, kind, "capacity")["capacity"]
     return Claim(
         f"{kind}: the time falls with the capacity of the nodes",
         "- (2 to 10)",
         f"capacity {sizes.min()} against {sizes.max()}: {_factor_text(found)}; berth, 2 against 10: "
-        f"{_factor_text(-_factors(table, OURS, kind, 'capacity', 'capacity'))}",
-        order_verdict(found.tolist()),
+        f"{_factor_text(-_factors(table, OURS, kind, 'capacity'))}",
+        order_verdict(found),
         "rule: the paper's program takes longer at the least capacity, by more than two standard errors of "
         "the logarithm. HiGHS is another solver than theirs, and sizes are smaller: with room for one "
         "operator a node it is a one-to-one assignment, which it does quickly",
@@ -279,7 +225,7 @@ def _falls(table: pd.DataFrame, kind: str) -> Claim:
 
 
 def _swapped(table: pd.DataFrame, kind: str) -> Claim:
-    found = _factors(table, PROGRAM, kind, "swapped", "operators")
+    found = _factors(table, PROGRAM, kind, "swapped")
     mean, paper = mean_of(found), FASTER[kind]
     ours = _of(table, PROGRAM, kind, "swapped")
     many, few = int(ours["operators"].max()), int(ours["operators"].min())
@@ -294,11 +240,34 @@ def _swapped(table: pd.DataFrame, kind: str) -> Claim:
         f"{kind}: 20 operators on 50 nodes take less time than 50 operators on 20 nodes",
         f"{paper:g} times",
         f"{few} on {many} against {many} on {few}: {_factor_text(found)}; berth at the paper's sizes: "
-        f"{_factor_text(_factors(table, OURS, kind, 'swapped', 'operators'))}",
+        f"{_factor_text(_factors(table, OURS, kind, 'swapped'))}",
         outcome,
         f"rule: within a factor of {FACTOR}; the order: above 1 by more than two standard errors of the "
         f"logarithm{why}",
     )
 
 
-EXPERIMENT = ResolutionTime()
+RESOLUTION_TIME = Experiment(
+    name="X0.6",
+    paper="000, ODP (Cardellini, Grassi, Lo Presti, Nardelli 2016), figure 9",
+    title="Time to the optimal placement against operators, nodes and capacity",
+    about="Proving that a placement is the best one takes longer for more operators, more machines or less "
+    "room on them. The time is measured for operators in a row and for a wide graph, by berth and by the "
+    "paper's integer program.",
+    schema=columns(
+        "solver str, kind str, axis str, operators int, nodes int, capacity int, draw int, variables "
+        "int, seconds float, proved bool, response_time_ms float"
+    ),
+    runs=runs,
+    rows=rows,
+    claims=claims,
+    draw=draw,
+    calibrations=(
+        *CALIBRATIONS,
+        Calibration(
+            "sizes for the paper's program",
+            "4 to 10 operators on 4 to 10 nodes: HiGHS can't do the paper's",
+            "nothing",
+        ),
+    ),
+)

@@ -21,27 +21,34 @@ KINDS = ("sequential", "fat")
 OURS, PROGRAM = "berth (odp)", "the paper's program on HiGHS"
 MOST_SECONDS = 60.0
 """On the clock, for one solve by either."""
+MEASURING = (
+    Calibration("time", "processor time to the proof, when the program is loaded and compiled", "nothing"),
+    Calibration("solver of the paper's program", "HiGHS, as SciPy has it; theirs: CPLEX 12.6.2", "nothing"),
+)
 CALIBRATIONS = (
     Calibration("work of an operator", "1 ms instead of the printed 1 s", "a degradation of 3 (E0.1)"),
     Calibration(
         "fat applications", "one source, parallel operators, one sink", "numbers of variables (E0.5)"
     ),
-    Calibration("time", "processor time to the proof, when the program is loaded and compiled", "nothing"),
-    Calibration("solver of the paper's program", "HiGHS, as SciPy has it; theirs: CPLEX 12.6.2", "nothing"),
+    *MEASURING,
 )
 
 
 @dataclass(frozen=True)
 class Solved:
-    """What the solver says."""
+    """What a solver says.
+
+    Attributes:
+        value: the minimum; of the paper's program for availability, minus its logarithm.
+        seconds: of processor time.
+        proved: whether it is proved.
+        gap: the share of the value that the bound is below it; 1 where there is no plan.
+    """
 
     value: float | None
-    """The minimum; for availability, minus its logarithm."""
     seconds: float
-    """Of processor time."""
     proved: bool
-    gap: float = 0.0
-    """The share of the value that the bound is below it; 1 where there is no plan."""
+    gap: float | None
 
 
 class PaperProgram:
@@ -128,47 +135,26 @@ class PaperProgram:
         most_branches: int | None = None,
     ) -> Solved:
         """Minimise a metric with HiGHS, within seconds on the clock and branches of its search."""
-        places = [
-            (k, column, value) for k, (row, _, _) in enumerate(self.rows) for column, value in row.items()
-        ]
+        rows, lows, highs = zip(*self.rows, strict=True)
+        places = [(k, column, value) for k, row in enumerate(rows) for column, value in row.items()]
         numbers, columns, values = zip(*places, strict=True)
-        matrix = coo_array((values, (numbers, columns)), shape=(len(self.rows), self.size)).tocsr()
-        upper = np.full(self.size, np.inf)
-        upper[: self.t] = 1.0
+        matrix = coo_array((values, (numbers, columns)), shape=(len(rows), self.size)).tocsr()
+        upper, whole = np.full(self.size, np.inf), np.zeros(self.size)
+        upper[: self.t] = whole[: self.t] = 1.0
         for number, item in enumerate(self.problem.instances.operator_of):
             allowed = self.problem.instances.allowed_nodes[item]
             for node in set(range(self.nodes)) - set(allowed.tolist()):
                 upper[self.x_at(number, node)] = 0.0
-        whole = np.zeros(self.size)
-        whole[: self.t] = 1
-        limits = LinearConstraint(
-            matrix, [low for _, low, _ in self.rows], [high for _, _, high in self.rows]
-        )
+        limits, costs = LinearConstraint(matrix, lows, highs), self.costs(metric)
         options: dict[str, float] = {"time_limit": most_seconds, "mip_rel_gap": 1e-7}
         if most_branches is not None:
             options["node_limit"] = most_branches
         began = time.process_time()
-        result = milp(
-            self.costs(metric),
-            constraints=limits,
-            bounds=Bounds(0, upper),
-            integrality=whole,
-            options=options,
-        )
+        found = milp(costs, constraints=limits, bounds=Bounds(0, upper), integrality=whole, options=options)
         seconds = time.process_time() - began
-        value, proved = (None if result.fun is None else float(result.fun)), result.status == 0
-        gap = 0.0 if proved else 1.0 if value is None else min(1.0, float(result.mip_gap))
+        value, proved = (None if found.fun is None else float(found.fun)), found.status == 0
+        gap = 0.0 if proved else 1.0 if value is None else min(1.0, float(found.mip_gap))
         return Solved(value, seconds, proved, gap)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One solve: processor seconds, whether it is proved, and the response time in ms."""
-
-    seconds: float
-    proved: bool
-    value: float | None
-    gap: float | None
 
 
 def instance(setting: Setting, kind: str, operators: int, nodes: int, capacity: int, draw: int) -> Problem:
@@ -178,20 +164,22 @@ def instance(setting: Setting, kind: str, operators: int, nodes: int, capacity: 
     return generate(kind, seed=seed, operators=operators, nodes=nodes, capacity=capacity)
 
 
-def by_berth(problem: Problem) -> Measured:
+def by_berth(problem: Problem) -> Solved:
     """What berth's own solver takes."""
     _load()
     began = time.process_time()
     plan = solve(problem, "odp", time_limit=MOST_SECONDS)
     seconds = time.process_time() - began
     settled = plan.status in ("optimal", "infeasible")
-    return Measured(seconds, settled, plan.objective, 0.0 if settled else plan.gap)
+    return Solved(plan.objective, seconds, settled, 0.0 if settled else plan.gap)
 
 
-def by_program(problem: Problem, most_branches: int | None = None) -> Measured:
+def by_program(problem: Problem, most_branches: int | None = None) -> Solved:
     """What HiGHS takes for the paper's program."""
-    found = PaperProgram(problem).solve(most_seconds=MOST_SECONDS, most_branches=most_branches)
-    return Measured(found.seconds, found.proved, found.value, found.gap)
+    return PaperProgram(problem).solve(most_branches=most_branches)
+
+
+SOLVERS = {OURS: by_berth, PROGRAM: by_program}
 
 
 @cache

@@ -8,25 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from berth.drawing.palette import COLOURS
 from berth.evaluation import evaluate
-from berth.experiments.experiment import Calibration, Row, Run, Setting, columns, named_generator
-from berth.experiments.odp.rounds import CALIBRATIONS as ROUND_CALIBRATIONS
-from berth.experiments.odp.rounds import (
-    LiveCoordinates,
-    Place,
-    Step,
-    changes,
-    first_step,
-    in_turns,
-    two_steps,
-)
-from berth.experiments.odp.setups import CALIBRATIONS as SETUP_CALIBRATIONS
-from berth.experiments.odp.setups import TUPLE_BYTES, always_up, seed_of
+from berth.experiments.experiment import Calibration, Row, columns
+from berth.experiments.odp.rounds import Step, changes
+from berth.experiments.odp.setups import TUPLE_BYTES
 from berth.model import Problem
 from berth.simulate import Events, Migration, Options, simulate
 
@@ -43,14 +32,8 @@ MEASURED = {
 """Columns of the table, and the simulator's series."""
 
 SCHEMA = columns(
-    instance=int,
-    method=str,
-    time_s=float,
-    **dict.fromkeys(MEASURED, float),
-    lost_share=float,
-    reassignments=int,
-    reassigned_at_s=float,
-    goal=float,
+    f"instance int, method str, time_s float, {' float, '.join(MEASURED)} float, lost_share float, "
+    "reassignments int, reassigned_at_s float, goal float"
 )
 """`time_s`: the window's end. `reassigned_at_s`: the last reassignment in it. `goal`: of the plan in force at
 its end, by the judge, with the problem's own rates."""
@@ -63,8 +46,6 @@ CALIBRATIONS = (
         "a reassignment", f"stops what moves for {PAUSE_S:g} s; tuples wait, none is lost", "nothing"
     ),
 )
-BESIDE_OPTIMUM = (*SETUP_CALIBRATIONS, *ROUND_CALIBRATIONS, *CALIBRATIONS)
-"""Of methods that work in the latency space, beside S-ODP's two steps."""
 BLUE, ORANGE, GREEN, PINK = COLOURS[0], COLOURS[5], COLOURS[2], COLOURS[3]
 OPTIMUM = "#333333"
 
@@ -132,38 +113,6 @@ def rows_of(
             yield {"instance": instance, "method": method, **row}
 
 
-def rows_beside_optimum(
-    run: Run,
-    setting: Setting,
-    optimal: tuple[str, str],
-    metric: str,
-    methods: Mapping[str, Place],
-    duration_s: float,
-) -> Iterator[Row]:
-    """Methods that work in the latency space turn by turn, beside S-ODP's two steps (X0.2 and X0.3).
-
-    All of them have the same coordinates at the same time.
-
-    Args:
-        run: which draw.
-        setting: of the experiment.
-        optimal: what S-ODP is called, and what it minimises.
-        metric: what is followed over time.
-        methods: the others by name.
-        duration_s: how long it runs.
-    """
-    number = int(run.parameters["instance"])
-    problem, seed = always_up(setting, number), seed_of(setting, number)
-    first = first_step(problem, seed)
-    name, objective = optimal
-    steps: dict[str, Sequence[Step]] = {name: two_steps(problem, first, objective)}
-    for method, place in methods.items():
-        chance = named_generator(setting.seed, f"coordinates {number}")
-        coordinates = LiveCoordinates(problem.network, chance)
-        steps[method] = in_turns(problem, first, coordinates, place, duration_s)
-    return rows_of(number, problem, steps, metric, duration_s, seed)
-
-
 def _known(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
@@ -196,11 +145,14 @@ def draw_panels(
         marked: methods whose reassignments are vertical lines, and the style of these lines.
         switch_s: when S-ODP takes its second step: a full vertical line.
     """
-    figure.set_layout_engine("constrained")
     figure.set_size_inches(9, 1.2 + 2.0 * len(panels))
     rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, panel in zip(rows, panels, strict=True):
-        _events(axes, table, colours, marked, switch_s)
+        if switch_s is not None:
+            axes.axvline(switch_s, color=OPTIMUM, linewidth=1.0)
+        for method, style in marked.items():
+            for time in table.loc[table["method"] == method, "reassigned_at_s"].dropna().tolist():
+                axes.axvline(time, color=colours[method], linestyle=style, linewidth=0.7, alpha=0.6)
         for method, colour in colours.items():
             curve = table[table["method"] == method].sort_values("time_s")
             middle = curve["time_s"] - WINDOW_S / 2
@@ -218,18 +170,3 @@ def draw_panels(
     rows[-1].set_xlim(0, table["time_s"].max())
     handles, names = rows[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names))
-
-
-def _events(
-    axes: Axes,
-    table: pd.DataFrame,
-    colours: Mapping[str, str],
-    marked: Mapping[str, str],
-    switch_s: float | None,
-) -> None:
-    if switch_s is not None:
-        axes.axvline(switch_s, color=OPTIMUM, linewidth=1.0)
-    for method, style in marked.items():
-        times = table.loc[table["method"] == method, "reassigned_at_s"].dropna()
-        for time in times.tolist():
-            axes.axvline(time, color=colours[method], linestyle=style, linewidth=0.7, alpha=0.6)

@@ -11,19 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.image import imread
 
+from berth.drawing.charts import time_text, time_ticks, value_ticks
 from berth.drawing.palette import node_colour
-from berth.drawing.timeline import (
+from berth.drawing.timeline_picture import (
+    MOST_LABEL_ROWS,
     Lane,
     Loss,
     Move,
     Stay,
     Timeline,
+    draw_timeline,
     rows_for,
-    time_text,
-    time_ticks,
-    value_ticks,
 )
-from berth.drawing.timeline_picture import MOST_LABEL_ROWS, draw_timeline
 
 SMALL = Timeline(
     title="tag-and-count: app",

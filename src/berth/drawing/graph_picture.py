@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from matplotlib.path import Path
 
-from berth.amounts import byte_rate, counted, cut
+from berth.amounts import byte_rate, cut
 from berth.drawing.layout import Layout, arrange, layered
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import INK, SOFT, Paper, Point, text_width
@@ -246,13 +246,8 @@ def _title(operator: OperatorView) -> str:
 
 def _stripes(operator: OperatorView, node_names: Sequence[str]) -> list[tuple[str, str]]:
     """What to write below the name, each with its background: the nodes, and what else must be said."""
-    stripes = []
-    for node, count in operator.hosts[:MOST_STRIPES]:
-        name = cut(node_names[node], MOST_CHARACTERS)
-        text = name if count == operator.parallelism else f"{name} ×{count}"
-        stripes.append((text, node_colour(node)))
-    if len(operator.hosts) > MOST_STRIPES:
-        stripes.append((f"and {counted(len(operator.hosts) - MOST_STRIPES, 'more node')}", NO_NODE))
+    lines = operator.host_lines(node_names, MOST_STRIPES, lambda name: cut(name, MOST_CHARACTERS))
+    stripes = [(text, NO_NODE if node is None else node_colour(node)) for text, node in lines]
     if operator.note:
         stripes.append((cut(operator.note, MOST_CHARACTERS), NO_NODE))
     return stripes

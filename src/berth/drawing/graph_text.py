@@ -11,7 +11,6 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.style import Style
 from rich.text import Text
 
-from berth.amounts import counted
 from berth.drawing.layout import Layout, arrange, layered
 from berth.drawing.palette import PLAIN, STRONG, WEAK, fitted, node_style
 from berth.drawing.text_lines import HEAVY, LIGHT, Net, StrokeGrid, dodged, nets_between, tracks
@@ -129,11 +128,8 @@ def arranged(view: ApplicationView, node_names: Sequence[str]) -> Arrangement:
 def _block(operator: OperatorView, node_names: Sequence[str]) -> list[Run]:
     """An operator's lines: its name, where it runs, and what else must be said."""
     lines = [(fitted(operator.title, WIDEST_NAME), STRONG if operator.critical else PLAIN)]
-    for node, count in operator.hosts[:MOST_HOSTS]:
-        name = fitted(node_names[node], WIDEST_NAME)
-        lines.append((name if count == operator.parallelism else f"{name} ×{count}", node_style(node)))
-    if len(operator.hosts) > MOST_HOSTS:
-        lines.append((f"and {counted(len(operator.hosts) - MOST_HOSTS, 'more node')}", PLAIN))
+    for text, node in operator.host_lines(node_names, MOST_HOSTS, lambda name: fitted(name, WIDEST_NAME)):
+        lines.append((text, PLAIN if node is None else node_style(node)))
     if operator.note:
         lines.append((fitted(operator.note, WIDEST_NAME), WEAK))
     return lines

@@ -11,20 +11,13 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-Colour = tuple[int, int, int]
-"""Red, green and blue, 0 to 255."""
-
-BLACK: Colour = (0, 0, 0)
-WHITE: Colour = (255, 255, 255)
-
+BLACK, WHITE = "#000000", "#ffffff"
 COLOURS = (
     *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"),
     *("#772200", "#99ee99", "#770066", "#7788ff", "#003399", "#006655", "#bbaa55"),
     *("#22eeff", "#996633", "#77cc99", "#ffcc66", "#885588", "#aa0044"),
 )
-SHADES: tuple[tuple[Colour, float], ...] = (
-    *((WHITE, 0.0), (WHITE, 0.4), (BLACK, 0.3), (WHITE, 0.65), (BLACK, 0.5)),
-)
+SHADES = ((WHITE, 0.0), (WHITE, 0.4), (BLACK, 0.3), (WHITE, 0.65), (BLACK, 0.5))
 """What is mixed into the colours where there are more nodes than colours, and how much of it."""
 PLAIN = Style()
 STRONG = Style(bold=True)
@@ -36,35 +29,25 @@ def node_colour(node: int) -> str:
     """The colour of a node, by its number in the problem, as `#rrggbb`."""
     turn, position = divmod(node, len(COLOURS))
     other, share = SHADES[turn % len(SHADES)]
-    return _written(_mixed(_parts(COLOURS[position]), other, share))
+    pairs = zip(_parts(COLOURS[position]), _parts(other), strict=True)
+    return f"#{bytes(round(mine * (1.0 - share) + its * share) for mine, its in pairs).hex()}"
 
 
 def text_colour(background: str) -> str:
     """Black or white, whichever is easier to read on a background (contrast as in WCAG 2)."""
-    light = _luminance(_parts(background)) + 0.05
-    return _written(BLACK if light / 0.05 >= 1.05 / light else WHITE)
+    light = _luminance(background) + 0.05
+    return BLACK if light / 0.05 >= 1.05 / light else WHITE
 
 
-def _parts(colour: str) -> Colour:
-    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
-    return red, green, blue
+def _parts(colour: str) -> bytes:
+    """Red, green and blue, 0 to 255."""
+    return bytes.fromhex(colour[1:])
 
 
-def _written(colour: Colour) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
-
-
-def _mixed(colour: Colour, other: Colour, share: float) -> Colour:
-    red, green, blue = (
-        round(mine * (1.0 - share) + its * share) for mine, its in zip(colour, other, strict=True)
-    )
-    return red, green, blue
-
-
-def _luminance(colour: Colour) -> float:
+def _luminance(colour: str) -> float:
     """Relative luminance of an sRGB colour, 0 to 1."""
     red, green, blue = (
-        part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
+        part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in _parts(colour)
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from berth.amounts import byte_rate, counted, milliseconds, percentage, quantity
-from berth.drawing.charts import BETWEEN_PANELS, MOST_VALUES, NOTE_SIZE, PLOT_WIDTH, TimePanel
-from berth.drawing.paper import INK, MARGIN, SOFT, Format, Paper, picture_file, text_width
-from berth.drawing.timeline import time_text, value_ticks
+from berth.drawing.charts import (
+    BETWEEN_PANELS,
+    MOST_VALUES,
+    NOTE_SIZE,
+    PLOT_WIDTH,
+    TimePanel,
+    time_text,
+    value_ticks,
+)
+from berth.drawing.paper import INK, MARGIN, Format, Paper, Point, picture_file
 from berth.model import Problem
 from berth.simulate import Simulation
 
@@ -47,29 +55,17 @@ class Chart:
     """Whether equal factors are equally high where values differ much."""
 
 
-@dataclass(frozen=True)
-class Scale:
-    """Where values are between the bottom and the top of a chart, as shares of its height."""
+def ticks_of(chart: Chart, curves: Sequence[Curve]) -> tuple[list[float], bool]:
+    """The axis of values, and whether it is by factors.
 
-    ticks: tuple[float, ...]
-    by_factors: bool
-
-    def share(self, value: float) -> float:
-        """0 at the first tick or below, 1 at the last one."""
-        low, high = self.ticks[0], self.ticks[-1]
-        if self.by_factors:
-            return float(np.log(max(value, low) / low) / np.log(high / low))
-        return (value - low) / (high - low)
-
-
-def scale_of(chart: Chart, curves: Sequence[Curve]) -> Scale:
-    """From 0 on; by factors of ten where a chart asks for it and 0 would hide what is small."""
+    From 0 on; by factors of ten where a chart asks for it and 0 would hide what is small.
+    """
     values = np.concatenate([curve.values[np.isfinite(curve.values)] for curve in curves])
     above = values[values > 0]
     if chart.by_factors and len(above) and above.max() > MUCH * above.min():
         first, last = np.floor(np.log10(above.min())), np.ceil(np.log10(above.max()))
-        return Scale(tuple(10.0 ** np.arange(first, last + 1)), by_factors=True)
-    return Scale(tuple(value_ticks([0.0, float(values.max())], MOST_VALUES)), by_factors=False)
+        return (10.0 ** np.arange(first, last + 1)).tolist(), True
+    return value_ticks([0.0, float(values.max())], MOST_VALUES), False
 
 
 def draw_simulation(problem: Problem, simulation: Simulation, file_format: Format) -> bytes:
@@ -153,11 +149,11 @@ class _Picture:
         if not curves:
             panel.write_nothing(paper, "nothing to tell", NOTE_SIZE)
             return
-        scale = scale_of(chart, curves)
-        y = panel.draw_values(paper, scale.ticks, chart.text, scale.share)
+        ticks, by_factors = ticks_of(chart, curves)
+        y = panel.draw_values(paper, ticks, chart.text, by_factors)
         for curve in curves:
             self._draw_curve(paper, panel, curve, y)
-        self._draw_key(paper, panel, curves)
+        panel.write_key(paper, {curve.name: partial(_sign, paper, curve) for curve in curves}, 18.0)
 
     def _draw_curve(self, paper: Paper, panel: TimePanel, curve: Curve, y: Callable[[float], float]) -> None:
         """A line through the middles of the windows, broken where there is nothing to tell."""
@@ -169,16 +165,6 @@ class _Picture:
                 continue
             width = 1.0 if curve.dashed else 1.4
             paper.curve(Path(points), width, curve.colour, heads="-", dashed=curve.dashed, level=2.0)
-
-    def _draw_key(self, paper: Paper, panel: TimePanel, curves: Sequence[Curve]) -> None:
-        x, y = panel.right, panel.top - 10.0
-        for curve in reversed(curves):
-            x -= text_width(curve.name, NOTE_SIZE)
-            paper.write((x, y), curve.name, NOTE_SIZE, colour=SOFT)
-            x -= 18.0
-            line = Path([(x, y), (x + 13.0, y)])
-            paper.curve(line, 1.4, curve.colour, heads="-", dashed=curve.dashed)
-            x -= 12.0
 
     def _draw_events(self, paper: Paper, panel: TimePanel, *, named: bool) -> None:
         """A red band where a node was down, a line where instances moved."""
@@ -196,3 +182,8 @@ class _Picture:
             if named:
                 moved = counted(sum(move.time_s == time for move in moves), "move")
                 paper.write((x + 4.0, panel.top + 18.0), moved, NOTE_SIZE, behind="halo")
+
+
+def _sign(paper: Paper, curve: Curve, place: Point) -> None:
+    line = Path([place, (place[0] + 13.0, place[1])])
+    paper.curve(line, 1.4, curve.colour, heads="-", dashed=curve.dashed)

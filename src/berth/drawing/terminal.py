@@ -22,6 +22,7 @@ from berth.drawing.views import (
     application_views,
     headline,
     instance_groups,
+    instances_by_node,
     situation_of,
 )
 from berth.evaluation import Situation
@@ -52,17 +53,13 @@ def node_table(situation: Situation) -> RenderableType:
     table.add_column("use", no_wrap=True)
     table.add_column(no_wrap=True, justify="right")
     table.add_column(no_wrap=True)
-    uses = node_uses(situation)
+    uses, running = node_uses(situation), instances_by_node(situation)
     used = situation.used_nodes.tolist()
     for node in used[:MOST_NODES]:
-        runs = instance_groups(situation.problem, _instances_on(situation, node))
+        runs = instance_groups(situation.problem, running[node])
         name = node_text(node, network.nodes[node].name)
         table.add_row(name, Text(printable(", ".join(runs))), *_use_cells(uses, node))
     return Group(title, table, *_rest(situation, len(used)))
-
-
-def _instances_on(situation: Situation, node: int) -> list[int]:
-    return [number for number in situation.running.tolist() if situation.node_of[number] == node]
 
 
 def _rest(situation: Situation, used: int) -> list[Text]:
@@ -206,8 +203,7 @@ def render(problem: Problem, plan: Plan | None = None) -> Group:
         parts += [Text(), _application_title(view), *_graph(problem, view)]
         if situation is not None and view.slowest_path:
             parts += [Text(), *_slowest_path(situation, number, view)]
-    if len(views) > MOST_APPLICATIONS:
-        parts.append(Text(f"and {counted(len(views) - MOST_APPLICATIONS, 'more application')}", style=WEAK))
+    parts += _and_more(len(views) - MOST_APPLICATIONS, "more application")
     if situation is not None:
         links = link_table(situation)
         parts += [Text(), node_table(situation)]

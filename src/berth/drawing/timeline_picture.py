@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 from matplotlib.path import Path
 
 from berth.amounts import byte_rate, cut, metric, quantity
-from berth.drawing.charts import MOST_VALUES, NOTE_SIZE, PLOT_WIDTH, TimePanel
+from berth.drawing.charts import MOST_VALUES, NOTE_SIZE, PLOT_WIDTH, TimePanel, value_ticks
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import (
     INK,
     LINE_SIZE,
     MARGIN,
-    SOFT,
     TITLE_HEIGHT,
     Format,
     Paper,
@@ -23,7 +24,6 @@ from berth.drawing.paper import (
     picture_file,
     text_width,
 )
-from berth.drawing.timeline import Lane, Stay, Timeline, rows_for, value_ticks
 
 NAME_SIZE = 8.0
 NARROWEST_NAMES = 70.0
@@ -36,6 +36,64 @@ MOST_CHARACTERS = 28
 PAUSE = "#ececec"
 LOST = "#d00000"
 ACHIEVED, PROMISED, RATE = "#0072b2", "#d55e00", "#009e73"
+
+
+@dataclass(frozen=True)
+class Stay:
+    """A time in which instances ran on nodes, one for each of them."""
+
+    begin: float
+    end: float
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """An instance, or all instances of an operator, through time."""
+
+    name: str
+    stays: tuple[Stay, ...]
+
+
+@dataclass(frozen=True)
+class Move:
+    """A change of plan, with the pause before it."""
+
+    time: float
+    pause: float
+    label: str
+    back: bool = False
+    """Whether it went back to the plan before."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A node that died; None: it has not come back."""
+
+    node: str
+    time: float
+    back: float | None = None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Everything in one picture; times are seconds since its beginning."""
+
+    title: str
+    line: str
+    length: float
+    nodes: tuple[str, ...]
+    """All nodes of the problem, in its order: a node's colour is the same in every picture."""
+    lanes: tuple[Lane, ...]
+    moves: tuple[Move, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    value_name: str = "objective"
+    value_key: str | None = None
+    """The metric's key, which tells its unit."""
+    achieved: tuple[tuple[float, float], ...] = ()
+    promised: tuple[tuple[float, float], ...] = ()
+    rates: tuple[tuple[float, float], ...] = ()
+    """Bytes per second that the sources send."""
 
 
 def draw_timeline(timeline: Timeline, file_format: Format) -> bytes:
@@ -53,21 +111,22 @@ class _Picture:
         self._length = max(timeline.length, 1.0)
         self._colours = {name: node_colour(number) for number, name in enumerate(timeline.nodes)}
         self._lane_height = HIGH_LANE if len(timeline.lanes) <= MANY_LANES else LOW_LANE
-        lost = list(dict.fromkeys(loss.node for loss in timeline.losses))
-        self._lost = lost
-        names = [cut(lane.name, MOST_CHARACTERS) for lane in timeline.lanes]
-        names += [cut(f"node {node}", MOST_CHARACTERS) for node in lost]
-        widest = max((text_width(name, NAME_SIZE) for name in names), default=0.0)
+        self._lost = list(dict.fromkeys(loss.node for loss in timeline.losses))
+        names = [*(lane.name for lane in timeline.lanes), *(f"node {node}" for node in self._lost)]
+        widest = max((text_width(cut(name, MOST_CHARACTERS), NAME_SIZE) for name in names), default=0.0)
         self._left = MARGIN + max(widest, NARROWEST_NAMES) + 10.0
 
     def drawn(self) -> Paper:
         timeline = self._timeline
         legend = self._legend_rows()
         labels_top = TITLE_HEIGHT + LEGEND_HEIGHT * len(legend) + 8.0
-        rows = self._label_rows()
-        label_height = LABEL_HEIGHT * (max(rows, default=-1) + 1)
+        labels = self._labels()
+        # too many to name them all: those of further rows get no label
+        label_rows = min(max((row for _, _, row in labels), default=-1), MOST_LABEL_ROWS) + 1
         height = self._lane_height * (len(timeline.lanes) + len(self._lost))
-        lanes = TimePanel(self._left, labels_top + label_height + 4.0, PLOT_WIDTH, height, self._length)
+        lanes = TimePanel(
+            self._left, labels_top + LABEL_HEIGHT * label_rows + 4.0, PLOT_WIDTH, height, self._length
+        )
         values = lanes.below(VALUE_HEIGHT)
         rates = values.below(RATE_HEIGHT)
         right = max(self._left + PLOT_WIDTH, MARGIN + text_width(timeline.line, LINE_SIZE))
@@ -77,7 +136,7 @@ class _Picture:
         for panel in (lanes, values, rates):
             panel.draw_times(paper)
         rates.write_times(paper)
-        self._draw_moves(paper, (lanes, values, rates), labels_top, rows)
+        self._draw_moves(paper, (lanes, values, rates), labels_top, labels)
         self._draw_lanes(paper, lanes)
         self._draw_losses(paper, lanes)
         self._draw_values(paper, values)
@@ -111,27 +170,26 @@ class _Picture:
 
     # moves
 
-    def _label_rows(self) -> list[int]:
-        spans = []
-        for number, move in enumerate(self._timeline.moves):
-            middle = self._left + PLOT_WIDTH * min(move.time / self._length, 1.0)
-            half = text_width(self._label(number), NOTE_SIZE) / 2.0
-            middle = min(max(middle, self._left + half), self._left + PLOT_WIDTH - half)
-            spans.append((middle - half, middle + half))
-        rows = rows_for(spans, 6.0)
-        if max(rows, default=0) < MOST_LABEL_ROWS:
-            return rows
-        # too many to name them all: those of the last row get no label
-        return [min(row, MOST_LABEL_ROWS) for row in rows]
-
-    def _label(self, number: int) -> str:
-        return f"{number + 1}: {self._timeline.moves[number].label}"
+    def _labels(self) -> list[tuple[str, float, int]]:
+        """The words of every move, the middle of its label, and the label's row."""
+        texts = [f"{number}: {move.label}" for number, move in enumerate(self._timeline.moves, start=1)]
+        halves = [text_width(text, NOTE_SIZE) / 2.0 for text in texts]
+        middles = []
+        for move, half in zip(self._timeline.moves, halves, strict=True):
+            middle = self._left + PLOT_WIDTH * min(max(move.time / self._length, 0.0), 1.0)
+            middles.append(min(max(middle, self._left + half), self._left + PLOT_WIDTH - half))
+        spans = [(middle - half, middle + half) for middle, half in zip(middles, halves, strict=True)]
+        return list(zip(texts, middles, rows_for(spans, 6.0), strict=True))
 
     def _draw_moves(
-        self, paper: Paper, panels: Sequence[TimePanel], labels_top: float, rows: list[int]
+        self,
+        paper: Paper,
+        panels: Sequence[TimePanel],
+        labels_top: float,
+        labels: Sequence[tuple[str, float, int]],
     ) -> None:
         lanes = panels[0]
-        for number, move in enumerate(self._timeline.moves):
+        for move, (text, middle, row) in zip(self._timeline.moves, labels, strict=True):
             x = lanes.x(move.time)
             colour = LOST if move.back else INK
             for panel in panels:
@@ -139,14 +197,10 @@ class _Picture:
                 paper.block((start, panel.top), (x - start, panel.height), PAUSE, level=0.4)
                 # behind the bars: what doesn't move isn't cut
                 paper.line((x, panel.top), (x, panel.bottom), 0.7, colour, level=1.5)
-            if rows[number] >= MOST_LABEL_ROWS:
-                continue
-            y = labels_top + LABEL_HEIGHT * (rows[number] + 0.5)
-            paper.line((x, y + 4.0), (x, lanes.top), 0.5, colour, level=1.0)
-            text = self._label(number)
-            half = text_width(text, NOTE_SIZE) / 2.0
-            middle = min(max(x, lanes.left + half), lanes.right - half)
-            paper.write((middle, y), text, NOTE_SIZE, colour=colour, across="center", behind="plate")
+            if row < MOST_LABEL_ROWS:
+                y = labels_top + LABEL_HEIGHT * (row + 0.5)
+                paper.line((x, y + 4.0), (x, lanes.top), 0.5, colour, level=1.0)
+                paper.write((middle, y), text, NOTE_SIZE, colour=colour, across="center", behind="plate")
 
     # lanes
 
@@ -176,14 +230,8 @@ class _Picture:
         colours = {text_colour(self._colours[node]) for node, _ in shares}
         one_colour = colours.pop() if len(colours) == 1 else INK
         middle = (left + right) / 2.0, top + self._lane_height / 2.0
-        paper.write(
-            middle,
-            text,
-            NOTE_SIZE,
-            colour=one_colour,
-            across="center",
-            behind="nothing" if len(shares) == 1 else "halo",
-        )
+        behind: Literal["nothing", "halo"] = "nothing" if len(shares) == 1 else "halo"
+        paper.write(middle, text, NOTE_SIZE, colour=one_colour, across="center", behind=behind)
 
     def _draw_leavings(self, paper: Paper, panel: TimePanel, middle: float, lane: Lane) -> None:
         """A cross where a lane's node died under it."""
@@ -218,18 +266,19 @@ class _Picture:
         if not shown:
             panel.write_nothing(paper, "not known yet", NAME_SIZE)
             return
-        key = timeline.value_key
-        ticks = value_ticks(shown, MOST_VALUES)
-        y = panel.draw_values(
-            paper, ticks, lambda value: quantity(value) if key is None else metric(key, value)
-        )
+
+        def text(value: float) -> str:
+            return quantity(value) if timeline.value_key is None else metric(timeline.value_key, value)
+
+        y = panel.draw_values(paper, value_ticks(shown, MOST_VALUES), text)
         # each plan has a curve of its own
         self._curve(paper, panel, y, timeline.achieved, ACHIEVED, [move.time for move in timeline.moves])
         for time, value in timeline.promised:
             _diamond(paper, (panel.x(time), y(value)), 4.0, PROMISED)
-        self._key(
-            paper, panel, [("achieved", ACHIEVED), *([("promised", PROMISED)] if timeline.promised else [])]
-        )
+        key = {"achieved": lambda place: paper.disc(place, 2.4, ACHIEVED, ACHIEVED)}
+        if timeline.promised:
+            key["promised"] = lambda place: _diamond(paper, place, 3.5, PROMISED)
+        panel.write_key(paper, key, 10.0)
 
     def _draw_rates(self, paper: Paper, panel: TimePanel) -> None:
         panel.write_heading(paper, "rate of the sources")
@@ -240,18 +289,6 @@ class _Picture:
         ticks = value_ticks([0.0, *(value for _, value in rates)], MOST_VALUES)
         y = panel.draw_values(paper, ticks, byte_rate)
         self._curve(paper, panel, y, rates, RATE)
-
-    def _key(self, paper: Paper, panel: TimePanel, entries: Sequence[tuple[str, str]]) -> None:
-        x = panel.right
-        for text, colour in reversed(entries):
-            x -= text_width(text, NOTE_SIZE)
-            paper.write((x, panel.top - 10.0), text, NOTE_SIZE, colour=SOFT)
-            x -= 10.0
-            if colour == PROMISED:
-                _diamond(paper, (x, panel.top - 10.0), 3.5, colour)
-            else:
-                paper.disc((x, panel.top - 10.0), 2.4, colour, colour)
-            x -= 14.0
 
     def _curve(
         self,
@@ -282,3 +319,16 @@ def _diamond(paper: Paper, middle: Point, size: float, colour: str) -> None:
     x, y = middle
     corners = [(x, y - size), (x + size, y), (x, y + size), (x - size, y), (x, y - size)]
     paper.curve(Path(corners), 1.3, colour, heads="-", level=3.0)
+
+
+def rows_for(spans: Sequence[tuple[float, float]], gap: float) -> list[int]:
+    """The row of each of some labels, so that none in one row comes closer to another than a gap."""
+    ends: list[float] = []
+    rows = []
+    for left, right in spans:
+        row = next((number for number, end in enumerate(ends) if left >= end + gap), len(ends))
+        if row == len(ends):
+            ends.append(right)
+        ends[row] = right
+        rows.append(row)
+    return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -41,6 +41,18 @@ class OperatorView:
     def title(self) -> str:
         """The name, with the number of instances where there are several."""
         return self.name if self.parallelism == 1 else f"{self.name}×{self.parallelism}"
+
+    def host_lines(
+        self, node_names: Sequence[str], most: int, fit: Callable[[str], str]
+    ) -> list[tuple[str, int | None]]:
+        """The names of its nodes, made to fit, each with the node's number; more than `most` are counted."""
+        lines: list[tuple[str, int | None]] = []
+        for node, count in self.hosts[:most]:
+            name = fit(node_names[node])
+            lines.append((name if count == self.parallelism else f"{name} ×{count}", node))
+        if len(self.hosts) > most:
+            lines.append((f"and {counted(len(self.hosts) - most, 'more node')}", None))
+        return lines
 
 
 @dataclass(frozen=True)

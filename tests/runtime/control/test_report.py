@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from berth.drawing.timeline import Loss, Stay
+from berth.drawing.timeline_picture import Loss, Stay
 from berth.runtime.control.history import Event
 from berth.runtime.control.report import MOST_INSTANCES, timeline_of
 

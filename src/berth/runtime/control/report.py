@@ -12,9 +12,9 @@ import jinja2
 from markupsafe import Markup
 
 from berth.amounts import counted
+from berth.drawing.charts import time_text
 from berth.drawing.picture import draw
-from berth.drawing.timeline import Lane, Loss, Move, Stay, Timeline, time_text
-from berth.drawing.timeline_picture import draw_timeline
+from berth.drawing.timeline_picture import Lane, Loss, Move, Stay, Timeline, draw_timeline
 from berth.evaluation import evaluate
 from berth.files import load_plan, write_bytes, write_text
 from berth.model import Problem

@@ -120,7 +120,7 @@ class Calibration:
 
     parameter: str
     value: str
-    tuned_to: str
+    tuned_to: str = "nothing"
 
 
 @dataclass(frozen=True)

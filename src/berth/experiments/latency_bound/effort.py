@@ -174,7 +174,7 @@ USAGE = Experiment(
     rows=growing_rows,
     claims=usage_claims,
     draw=draw_usage,
-    calibrations=(*CALIBRATIONS, Calibration("mean over time", "after 20, 40, ... 120 graphs", "nothing")),
+    calibrations=(*CALIBRATIONS, Calibration("mean over time", "after 20, 40, ... 120 graphs")),
 )
 MESSAGES = Experiment(
     name="X2.3",

@@ -31,14 +31,14 @@ SCHEMA = columns(
 
 CALIBRATIONS = (
     Calibration("work", "2e-5 ms x n^3: 2.5 s for 500 x 500 matrices", "288 messages of EL (X2.3)"),
-    Calibration("element of a matrix", "8 bytes", "nothing"),
-    Calibration("network card", "12.5 MB/s", "nothing"),
-    Calibration("operators that a host takes", "3 of the free ones", "nothing"),
-    Calibration("run queue of a host", "the operators that it hosts", "nothing"),
+    Calibration("element of a matrix", "8 bytes"),
+    Calibration("network card", "12.5 MB/s"),
+    Calibration("operators that a host takes", "3 of the free ones"),
+    Calibration("run queue of a host", "the operators that it hosts"),
     Calibration(
         "late loads", "an answer is a placement older for every host asked before", "EL close to kNN"
     ),
-    Calibration("latency of a deployment", "mean over all graphs deployed so far", "nothing"),
+    Calibration("latency of a deployment", "mean over all graphs deployed so far"),
 )
 
 

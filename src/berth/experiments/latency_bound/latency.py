@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pandas as pd
@@ -54,65 +54,43 @@ def draw(table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
 def claims(table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
     """How the four ways compare; claims on load are judged where 240 operators are deployed."""
     latencies = {stale: side_by_side(table, stale, "latency_ms") for stale in STALENESS}
+    first, last = (_at_end(latencies, end) for end in (0, -1))
     about = ABOUT[papers_network(setting.data)]
     where = f"{about}; {table['draw'].nunique()} draws of hosts; {failures(table)}"
-    judges = (
-        _alike_at_first,
-        _rises,
-        _random_is_worst,
-        _nearest_above_pruned,
-        _pruned_is_better,
-        _ellipse_like_nearest,
-        _ellipse_not_best,
-    )
-    return [judge(latencies, where) for judge in judges]
+    return [*_while_growing(latencies, first, last, where), *_under_load(last, where)]
 
 
-def _loaded(values: pd.DataFrame) -> pd.DataFrame:
-    return _at(values, _ends(values)[1])
-
-
-def _at(values: pd.DataFrame, operators: int) -> pd.DataFrame:
-    return values.xs(operators, level="operators")
-
-
-def _ends(values: pd.DataFrame) -> tuple[int, int]:
-    operators = values.index.get_level_values("operators")
-    return int(operators.min()), int(operators.max())
-
-
-def _seconds(values: pd.DataFrame) -> str:
-    return (
-        ", ".join(f"{label} {values[method].mean() / 1000.0:.2f}" for method, label in LABELS.items()) + " s"
-    )
-
-
-def _both(latencies: Latencies, last: bool) -> str:
-    parts = [
-        f"{STALENESS[stale]}: {_seconds(_at(values, _ends(values)[last]))}"
+def _at_end(latencies: Latencies, end: int) -> Latencies:
+    """The draws with the fewest (0) or the most (-1) operators."""
+    return {
+        stale: values.xs(values.index.unique("operators").sort_values()[end], level="operators")
         for stale, values in latencies.items()
-    ]
-    return "; ".join(parts)
+    }
 
 
-def _alike_at_first(latencies: Latencies, where: str) -> Claim:
-    means = _at(latencies[PRESENT], _ends(latencies[PRESENT])[0]).mean()
+def _told(latencies: Latencies) -> str:
+    """The means of all ways."""
+
+    def seconds(values: pd.DataFrame) -> str:
+        return ", ".join(f"{label} {values[method].mean() / 1000.0:.2f}" for method, label in LABELS.items())
+
+    return "; ".join(f"{STALENESS[stale]}: {seconds(values)} s" for stale, values in latencies.items())
+
+
+def _while_growing(latencies: Latencies, first: Latencies, last: Latencies, where: str) -> Iterator[Claim]:
+    means = first[PRESENT].mean()
     spread = float(means.max() / means.min() - 1.0)
-    return Claim(
+    fewest = latencies[PRESENT].index.get_level_values("operators").min()
+    yield Claim(
         "With few operators all four perform almost alike",
         "-",
-        f"{spread:.0%} between best and worst with {_ends(latencies[PRESENT])[0]} operators, present loads; "
-        f"{_both(latencies, last=False)}",
+        f"{spread:.0%} between best and worst with {fewest} operators, present loads; {_told(first)}",
         verdict(spread <= SIMILAR, spread <= SIMILAR),
         f"rule: within 10 % with present loads; {where}. With late loads, EL is misled from the start",
     )
-
-
-def _rises(latencies: Latencies, where: str) -> Claim:
-    first, last = (_at(latencies[PRESENT], operators).mean() for operators in _ends(latencies[PRESENT]))
-    growth = last / first
+    growth = last[PRESENT].mean() / means
     rises = bool((growth > 1.0).all())
-    return Claim(
+    yield Claim(
         "Latency rises with the number of operators",
         "-",
         "240 operators against the first: "
@@ -120,46 +98,40 @@ def _rises(latencies: Latencies, where: str) -> Claim:
         verdict(rises, rises),
         f"rule: for all four, present loads; {where}",
     )
-
-
-def _random_is_worst(latencies: Latencies, where: str) -> Claim:
-    values = _loaded(latencies[PRESENT])
-    above = (values["krand"] - values[["knn", "el", "cknn"]].max(axis=1)).tolist()
-    return Claim(
+    present = last[PRESENT]
+    yield Claim(
         "kRand's latency increases fastest and is the highest under load",
         "-",
-        _both(latencies, last=True),
-        order_verdict(above),
+        _told(last),
+        order_verdict(present["krand"] - present[["knn", "el", "cknn"]].max(axis=1)),
         "rule: kRand is above the highest of the others by more than two standard errors, with present "
         f"loads; {where}. Here only these graphs load the hosts, so random choice spreads the load and kNN "
         "piles it up near the least usage; on hosts that others load, too, single graphs are slowest with "
         "kRand",
     )
-
-
-def _nearest_above_pruned(latencies: Latencies, where: str) -> Claim:
-    highest = {}
-    for stale, values in latencies.items():
-        means = values.groupby(level="operators").mean()
-        highest[stale] = float((means["knn"] / means["cknn"] - 1.0).max())
-    values = _loaded(latencies[PRESENT])
-    ordered = mean_of(values["knn"] - values["cknn"]).surely_positive
-    return Claim(
+    by_operators = {stale: values.groupby(level="operators").mean() for stale, values in latencies.items()}
+    highest = {
+        stale: float((values["knn"] / values["cknn"] - 1.0).max()) for stale, values in by_operators.items()
+    }
+    yield Claim(
         "kNN deviates from CkNN by up to 38 % under load",
         "38 %",
         "; ".join(f"{STALENESS[stale]}: up to {above:.0%}" for stale, above in highest.items()),
-        verdict(abs(highest[PRESENT] - PAPER_ABOVE) <= 0.1, ordered),
+        verdict(
+            abs(highest[PRESENT] - PAPER_ABOVE) <= 0.1,
+            mean_of(present["knn"] - present["cknn"]).surely_positive,
+        ),
         "rule: the highest ratio of means is within 10 percentage points, present loads; the order: kNN is "
         f"above CkNN with all operators deployed by more than two standard errors; {where}. Which latency is "
         "the base of the 38 % is unclear (E2.11)",
     )
 
 
-def _pruned_is_better(latencies: Latencies, where: str) -> Claim:
-    values = _loaded(latencies[PRESENT])
-    better = {method: mean_of(values[method] - values["cknn"]) for method in ("knn", "krand")}
+def _under_load(last: Latencies, where: str) -> Iterator[Claim]:
+    present, late = last[PRESENT], last[LATE]
+    better = {method: mean_of(present[method] - present["cknn"]) for method in ("knn", "krand")}
     sure = [gain.surely_positive for gain in better.values()]
-    return Claim(
+    yield Claim(
         "CkNN leads to lower latency than kNN and kRand (section VI)",
         "-",
         ", ".join(f"{gain.text(0)} ms below {LABELS[method]}" for method, gain in better.items())
@@ -168,13 +140,9 @@ def _pruned_is_better(latencies: Latencies, where: str) -> Claim:
         f"rule: below both by more than two standard errors; ordering only: below one of them; {where}. Here "
         "random choice spreads the load",
     )
-
-
-def _ellipse_like_nearest(latencies: Latencies, where: str) -> Claim:
-    means = {stale: _loaded(values).mean() for stale, values in latencies.items()}
-    ratios = {stale: float(mean["el"] / mean["knn"]) for stale, mean in means.items()}
+    ratios = {stale: float(values["el"].mean() / values["knn"].mean()) for stale, values in last.items()}
     close = abs(ratios[LATE] - 1.0) <= SIMILAR
-    return Claim(
+    yield Claim(
         "EL, which asks all hosts of the ellipse, performs like kNN",
         "-",
         "EL / kNN with all operators: "
@@ -183,17 +151,13 @@ def _ellipse_like_nearest(latencies: Latencies, where: str) -> Claim:
         f"rule: within 10 % with late loads; {where}. With present loads EL must be better, its candidates "
         "contain those of all others: the paper itself names outdated measurements as a reason (E2.10)",
     )
-
-
-def _ellipse_not_best(latencies: Latencies, where: str) -> Claim:
-    values = _loaded(latencies[LATE])
-    best = values[["knn", "krand", "cknn"]].mean().idxmin()
-    differences = (values["el"] - values[best]).tolist()
-    return Claim(
+    best = late[["knn", "krand", "cknn"]].mean().idxmin()
+    yield Claim(
         "EL does not achieve the best result",
         "-",
-        f"{mean_of(differences).text(0)} ms above {LABELS[best]}, the best of the others, late loads",
-        order_verdict(differences),
+        f"{mean_of(late['el'] - late[best]).text(0)} ms above {LABELS[best]}, the best of the others, late "
+        "loads",
+        order_verdict(late["el"] - late[best]),
         f"rule: above the best by more than two standard errors, late loads; {where}. With present loads EL "
         "is the best (E2.10)",
     )

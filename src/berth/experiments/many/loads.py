@@ -378,7 +378,6 @@ SWEEPS = (
                 "how applications come to differ",
                 "the second tree is the first one with so many operators of its own, from the root down: "
                 "what lies above a difference differs, too",
-                "nothing",
             ),
         ),
     ),

@@ -51,16 +51,14 @@ SEEDS_APART = 1000
 """Experiments with different seeds have no forest in common."""
 AS_USUAL = "as usual"
 COMMON = (
-    Calibration("copies of each object (E4.14)", "1, and 3 or 10 among X4.1's other settings", "nothing"),
+    Calibration("copies of each object (E4.14)", "1, and 3 or 10 among X4.1's other settings"),
     Calibration(
         "alike: chance that a subtree is one that was drawn before (E4.14)",
         "0.6 of 0.4 to 0.85",
         "success of TopDownBFS in experiment 1: a rise from 1 to 20 processors, then most of the 50 runs",
     ),
-    Calibration(
-        "operators of an application", "drawn from 25 to 50 (of 'at most 50'; half the most)", "nothing"
-    ),
-    Calibration("what operators do", "one function: equal inputs make equal operators (E4.14)", "nothing"),
+    Calibration("operators of an application", "drawn from 25 to 50 (of 'at most 50'; half the most)"),
+    Calibration("what operators do", "one function: equal inputs make equal operators (E4.14)"),
     Calibration(
         "who may join a processor of a blocking strategy",
         "father and children of the operator that it was chosen for",

@@ -320,8 +320,8 @@ TRADEOFF = Experiment(
     draw=draw_tradeoff,
     calibrations=(
         *COMMON,
-        Calibration("least number of samples (E1.10)", "1, for the paper's 0", "nothing"),
-        Calibration("samples while alpha is varied", "500, as in the paper's figure 3", "nothing"),
+        Calibration("least number of samples (E1.10)", "1, for the paper's 0"),
+        Calibration("samples while alpha is varied", "500, as in the paper's figure 3"),
     ),
 )
 EXPLORATION = Experiment(
@@ -339,8 +339,6 @@ EXPLORATION = Experiment(
     draw=draw_exploration,
     calibrations=(
         *COMMON[:-1],
-        Calibration(
-            "the paper's 100 repeats", "20 requests, each searched 5 times with other chance", "nothing"
-        ),
+        Calibration("the paper's 100 repeats", "20 requests, each searched 5 times with other chance"),
     ),
 )

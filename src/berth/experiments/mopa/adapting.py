@@ -49,10 +49,10 @@ COMPARISONS = (("MOPA, eager", "SBON, eager"), ("MOPA, lazy", "SBON, eager"))
 PAPER_MESSAGES = {"MOPA": (0, 28), "SBON": (64, 365)}
 PAPER_SHARE, PAPER_FEWER, PAPER_RUNS = 0.0325, 0.268, 0.9
 CALIBRATIONS = (
-    Calibration("draws of nodes", "40 times 226 of 490 nodes, 50 graphs each", "nothing"),
+    Calibration("draws of nodes", "40 times 226 of 490 nodes, 50 graphs each"),
     Calibration("SBON's step", "0.1 x force / highest sum of rates", "64 to 365 messages"),
     Calibration("SBON at rest", "force / highest sum of rates below 0.5 ms", "64 to 365 messages"),
-    Calibration("MOPA at rest", "steps shorter than 0.5 ms are not made", "nothing"),
+    Calibration("MOPA at rest", "steps shorter than 0.5 ms are not made"),
     Calibration(
         "messages",
         "one for each unpinned neighbour outside the cluster of an operator that moved",
@@ -254,8 +254,6 @@ MIGRATIONS = Experiment(
     draw=draw_migrations,
     calibrations=(
         *CALIBRATIONS,
-        Calibration(
-            "when operators migrate", "MOPA at once or, in its lazy form, at the end; SBON at once", "nothing"
-        ),
+        Calibration("when operators migrate", "MOPA at once or, in its lazy form, at the end; SBON at once"),
     ),
 )

@@ -198,10 +198,10 @@ STRETCH = Experiment(
     claims=claims,
     draw=draw,
     calibrations=(
-        Calibration("draws of nodes", "20 times 226 of 490 nodes, 50 graphs each", "nothing"),
-        Calibration("coordinates", "Vivaldi in 3 dimensions, no height, refined", "nothing"),
-        Calibration("SBON's step", "0.1 x force / highest sum of rates", "nothing"),
-        Calibration("SBON at rest", "force / highest sum of rates below 0.5 ms", "nothing"),
-        Calibration("operators on a node", "no limit ('overloaded' is not defined)", "nothing"),
+        Calibration("draws of nodes", "20 times 226 of 490 nodes, 50 graphs each"),
+        Calibration("coordinates", "Vivaldi in 3 dimensions, no height, refined"),
+        Calibration("SBON's step", "0.1 x force / highest sum of rates"),
+        Calibration("SBON at rest", "force / highest sum of rates below 0.5 ms"),
+        Calibration("operators on a node", "no limit ('overloaded' is not defined)"),
     ),
 )

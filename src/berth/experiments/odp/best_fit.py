@@ -143,8 +143,7 @@ BEST_FIT = Experiment(
             "observed rates",
             f"true ones with a standard deviation of {NOISE:.0%} (25 tuples in 10 s), moving average "
             f"{ALPHA} (E0.9); from 2 % to 30 % give the same plans but for one: noise only breaks ties",
-            "nothing",
         ),
-        Calibration("first placement", "T-Storm: round robin; S-ODP: all ties, drawn (E0.8)", "nothing"),
+        Calibration("first placement", "T-Storm: round robin; S-ODP: all ties, drawn (E0.8)"),
     ),
 )

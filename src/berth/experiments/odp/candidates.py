@@ -273,8 +273,7 @@ CANDIDATES = Experiment(
         Calibration(
             "sizes for the paper's program",
             "sequential 8 operators, fat 6, on 10 nodes with room for 2: HiGHS can't do the paper's",
-            "nothing",
         ),
-        Calibration("gap over time", "solves that end after 1 to 30,000 branches", "nothing"),
+        Calibration("gap over time", "solves that end after 1 to 30,000 branches"),
     ),
 )

@@ -264,9 +264,7 @@ CONVERGING = Experiment(
     calibrations=(
         *CALIBRATIONS,
         Calibration(
-            "when MOPA moves",
-            "only where usage falls, from the plan in force; by coordinates, or probes",
-            "nothing",
+            "when MOPA moves", "only where usage falls, from the plan in force; by coordinates, or probes"
         ),
     ),
 )

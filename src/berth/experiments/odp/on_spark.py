@@ -29,13 +29,11 @@ CALIBRATIONS = (
         "on Spark: delays between nodes",
         f"emulated: an operator waits, once for each batch, {TIMES:g} times the longest delay from its "
         "senders; batches of seconds would hide the delays themselves",
-        "nothing",
     ),
     Calibration(
         "on Spark: availability",
         "emulated: an executor loses each row with the chance that its node is down, drawn for each row "
         "and operator",
-        "nothing",
     ),
 )
 

@@ -33,7 +33,6 @@ CALIBRATIONS = (
     Calibration(
         "samples of Vivaldi",
         f"every {SAMPLE_EVERY_S:.0f} s each node measures one other, drawn; c_c and c_e 0.25",
-        "nothing",
     ),
     Calibration(
         "rounds of the decentralised schedulers",
@@ -41,7 +40,7 @@ CALIBRATIONS = (
         "executors if it should be elsewhere (E0.10)",
         "a stable assignment in less than 300 s, after 5 reassignments",
     ),
-    Calibration("first placement of all of them", "S-ODP's first step: all ties, drawn (E0.8)", "nothing"),
+    Calibration("first placement of all of them", "S-ODP's first step: all ties, drawn (E0.8)"),
 )
 Place = Callable[[Problem, Plan], Plan]
 """Gives another placement for a problem, given the one in force."""

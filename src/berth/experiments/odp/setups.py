@@ -19,8 +19,8 @@ MOST_TRIES = 10_000
 
 CALIBRATIONS = (
     Calibration("delays", "one mean for each pair of nodes, U[12, 32] ms, both ways equal", "nothing (E0.7)"),
-    Calibration("size of a tuple", f"{TUPLE_BYTES:.0f} bytes", "nothing"),
-    Calibration("work of an executor on a tuple", "1 ms, as S-ODP's unit", "nothing"),
+    Calibration("size of a tuple", f"{TUPLE_BYTES:.0f} bytes"),
+    Calibration("work of an executor on a tuple", "1 ms, as S-ODP's unit"),
 )
 
 

@@ -22,8 +22,8 @@ OURS, PROGRAM = "berth (odp)", "the paper's program on HiGHS"
 MOST_SECONDS = 60.0
 """On the clock, for one solve by either."""
 MEASURING = (
-    Calibration("time", "processor time to the proof, when the program is loaded and compiled", "nothing"),
-    Calibration("solver of the paper's program", "HiGHS, as SciPy has it; theirs: CPLEX 12.6.2", "nothing"),
+    Calibration("time", "processor time to the proof, when the program is loaded and compiled"),
+    Calibration("solver of the paper's program", "HiGHS, as SciPy has it; theirs: CPLEX 12.6.2"),
 )
 CALIBRATIONS = (
     Calibration("work of an operator", "1 ms instead of the printed 1 s", "a degradation of 3 (E0.1)"),

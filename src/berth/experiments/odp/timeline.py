@@ -39,12 +39,8 @@ SCHEMA = columns(
 its end, by the judge, with the problem's own rates."""
 
 CALIBRATIONS = (
-    Calibration(
-        "standard deviation of a tuple's delay on a link", f"{JITTER_MS:g} ms (paper: 1 to 3)", "nothing"
-    ),
-    Calibration(
-        "a reassignment", f"stops what moves for {PAUSE_S:g} s; tuples wait, none is lost", "nothing"
-    ),
+    Calibration("standard deviation of a tuple's delay on a link", f"{JITTER_MS:g} ms (paper: 1 to 3)"),
+    Calibration("a reassignment", f"stops what moves for {PAUSE_S:g} s; tuples wait, none is lost"),
 )
 BLUE, ORANGE, GREEN, PINK = COLOURS[0], COLOURS[5], COLOURS[2], COLOURS[3]
 OPTIMUM = "#333333"

@@ -65,8 +65,8 @@ def rows(run: Run, setting: Setting) -> Iterable[Row]:
 
 def draw(table: pd.DataFrame, figure: Figure, setting: Setting) -> str:
     """Latency and lost tuples of a typical draw."""
-    latency = _simulated(table, "latency_ms")
-    ratio = latency[MOST_AVAILABLE] / latency[FASTEST]
+    latency, longer = _simulated(table, "latency_ms")
+    ratio = longer / latency
     chosen = typical(ratio)
     shown = table[(table["instance"] == chosen) & table["sample"].isna()]
     shown = shown.assign(delivered=100.0 * (1.0 - shown["lost_share"]))
@@ -118,7 +118,7 @@ def _judged(problem: Problem, plan: Plan) -> dict[str, float | int]:
 
 def claims(table: pd.DataFrame, setting: Setting) -> Sequence[Claim]:
     """All of them; those of runs on Spark where there are any."""
-    found = [*_times(table), *_availabilities(table), _executors(table), _loss(table)]
+    found = list(_of_both(table))
     return [*found, *spark_claims(table)] if len(windows_of(table, FASTEST + ON_SPARK)) else found
 
 
@@ -127,106 +127,77 @@ def windows_of(table: pd.DataFrame, method: str) -> pd.DataFrame:
     return table[(table["method"] == method) & table["sample"].isna()]
 
 
-def _simulated(table: pd.DataFrame, column: str) -> dict[str, pd.Series[float]]:
-    """The mean of what was simulated of both methods, for each draw."""
-    return {
-        method: windows_of(table, method).groupby("instance")[column].mean()
-        for method in (FASTEST, MOST_AVAILABLE)
-    }
+def _simulated(table: pd.DataFrame, column: str) -> list[pd.Series[float]]:
+    """The mean of what was simulated, for each draw: of the fastest and of the most available plan."""
+    both = (windows_of(table, method) for method in (FASTEST, MOST_AVAILABLE))
+    return [windows.groupby("instance")[column].mean() for windows in both]
 
 
-def _by_judge(table: pd.DataFrame, method: str, column: str) -> pd.Series[float]:
-    """What the judge says of a method's plan, for each draw."""
-    values: pd.Series[float] = windows_of(table, method).groupby("instance")[column].first()
-    return values
-
-
-def _tied(table: pd.DataFrame, method: str, column: str) -> pd.Series[float]:
-    chosen = table[(table["method"] == method) & table["sample"].notna()]
-    values: pd.Series[float] = chosen.set_index("instance")[column]
-    return values
-
-
-def _times(table: pd.DataFrame) -> list[Claim]:
-    fastest = _by_judge(table, FASTEST, "response_time_ms")
-    tied = _tied(table, MOST_AVAILABLE_TIED, "response_time_ms") / fastest
-    latency = _simulated(table, "latency_ms")
-    why = (
-        "All placements on nodes of 100 % are equally available, and S-ODP_A's response time is that of "
-        f"whichever the solver returns (E0.6). Drawn among them: {tied.min():.1f} to {tied.max():.1f} x, "
-        f"mean {tied.mean():.1f}"
+def _of_both(table: pd.DataFrame) -> Iterator[Claim]:
+    """Response times, availabilities, executors on nodes of 99 %, lost tuples."""
+    # what the judge says of a plan is the same in all of its windows
+    fast, available = (
+        windows_of(table, method).groupby("instance").first() for method in (FASTEST, MOST_AVAILABLE)
     )
-    return [
-        ratio_claim(
-            "The most available placement is slower: response time R of the model",
+    fast_tied, available_tied = (
+        table[(table["method"] == method) & table["sample"].notna()].set_index("instance")
+        for method in (FASTEST_TIED, MOST_AVAILABLE_TIED)
+    )
+    tied = available_tied["response_time_ms"] / fast["response_time_ms"]
+    latency, longer = _simulated(table, "latency_ms")
+    for what, ratio in (
+        ("response time R of the model", available["response_time_ms"] / fast["response_time_ms"]),
+        ("mean latency, simulated", longer / latency),
+    ):
+        yield ratio_claim(
+            f"The most available placement is slower: {what}",
             PAPER_RATIO,
-            _by_judge(table, MOST_AVAILABLE, "response_time_ms") / fastest,
-            why,
-        ),
-        ratio_claim(
-            "The most available placement is slower: mean latency, simulated",
-            PAPER_RATIO,
-            latency[MOST_AVAILABLE] / latency[FASTEST],
-            why,
-        ),
-    ]
-
-
-def _availabilities(table: pd.DataFrame) -> list[Claim]:
-    fastest, available = (_by_judge(table, method, "availability") for method in (FASTEST, MOST_AVAILABLE))
-    tied = 100.0 * _tied(table, FASTEST_TIED, "availability")
+            ratio,
+            "All placements on nodes of 100 % are equally available, and S-ODP_A's response time is that of "
+            f"whichever the solver returns (E0.6). Drawn among them: {tied.min():.1f} to {tied.max():.1f} x, "
+            f"mean {tied.mean():.1f}",
+        )
 
     def percentages(values: pd.Series[float]) -> str:
-        return f"{100 * values.min():.2f} to {100 * values.max():.2f} %, {len(values)} draws"
+        return f"{100 * values.min():.2f} to {100 * values.max():.2f} %"
 
-    return [
-        Claim(
-            "S-ODP_A puts all executors on the most available nodes",
-            "100 %",
-            percentages(available),
-            verdict(*[bool((available == 1.0).all())] * 2),
-            "rule: 100 % in every draw. Source and consumer are on nodes of 100 %",
+    always = bool((available["availability"] == 1.0).all())
+    yield Claim(
+        "S-ODP_A puts all executors on the most available nodes",
+        "100 %",
+        f"{percentages(available['availability'])}, {len(available)} draws",
+        verdict(always, always),
+        "rule: 100 % in every draw. Source and consumer are on nodes of 100 %",
+    )
+    yield Claim(
+        "S-ODP_R pays for its speed with availability",
+        "92.27 %",
+        f"{percentages(fast['availability'])}, {len(fast)} draws",
+        verdict(
+            bool((abs(fast["availability"] - PAPER_AVAILABILITY) <= SAME_SHARE).all()),
+            mean_of(available["availability"] - fast["availability"]).surely_positive,
         ),
-        Claim(
-            "S-ODP_R pays for its speed with availability",
-            "92.27 %",
-            percentages(fastest),
-            verdict(
-                bool((abs(fastest - PAPER_AVAILABILITY) <= SAME_SHARE).all()),
-                mean_of(available - fastest).surely_positive,
-            ),
-            "rule: all digits, in every draw; the order: below S-ODP_A. Networks are searched and speeds "
-            f"chosen for it (E0.7); with equal speeds equally fast plans have {tied.min():.2f} to "
-            f"{tied.max():.2f} %",
-        ),
-    ]
-
-
-def _executors(table: pd.DataFrame) -> Claim:
-    found = _by_judge(table, FASTEST, "on_unreliable")
-    tied = _tied(table, FASTEST_TIED, "on_unreliable")
-    drawn = _by_judge(table, FASTEST, "drawn")
-    return Claim(
+        "rule: all digits, in every draw; the order: below S-ODP_A. Networks are searched and speeds chosen "
+        f"for it (E0.7); with equal speeds equally fast plans have {percentages(fast_tied['availability'])}",
+    )
+    executors, tied = fast["on_unreliable"], fast_tied["on_unreliable"]
+    yield Claim(
         "S-ODP_R places 8 of 12 executors on nodes of 99 %",
         "8 of 12",
-        f"{found.min():.0f} to {found.max():.0f}, {len(found)} draws",
-        verdict(bool((found == PAPER_EXECUTORS).all()), bool((found > 0).all())),
+        f"{executors.min():.0f} to {executors.max():.0f}, {len(executors)} draws",
+        verdict(bool((executors == PAPER_EXECUTORS).all()), bool((executors > 0).all())),
         "rule: 8 in every draw; the order: some in every draw. It depends on searched networks, "
-        f"{drawn.mean():.0f} drawn for each on average (E0.7), and on their speeds; with equal speeds "
-        f"equally fast plans have {tied.min():.0f} to {tied.max():.0f} there",
+        f"{fast['drawn'].mean():.0f} drawn for each on average (E0.7), and on their speeds; with equal "
+        f"speeds equally fast plans have {tied.min():.0f} to {tied.max():.0f} there",
     )
-
-
-def _loss(table: pd.DataFrame) -> Claim:
-    lost = _simulated(table, "lost_share")
-    mean = mean_of(lost[FASTEST])
-    more = mean_of(lost[FASTEST] - lost[MOST_AVAILABLE])
-    return Claim(
+    lost, safe = _simulated(table, "lost_share")
+    mean = mean_of(lost)
+    yield Claim(
         "S-ODP_R loses more tuples",
         "3.37 %",
-        f"{100 * mean.value:.2f} ± {100 * mean.error:.2f} % simulated, S-ODP_A "
-        f"{100 * lost[MOST_AVAILABLE].mean():.2f} %, {mean.draws} draws",
-        verdict(within(mean.value, PAPER_LOSS, CLOSE), more.surely_positive),
+        f"{100 * mean.value:.2f} ± {100 * mean.error:.2f} % simulated, S-ODP_A {100 * safe.mean():.2f} %, "
+        f"{mean.draws} draws",
+        verdict(within(mean.value, PAPER_LOSS, CLOSE), mean_of(lost - safe).surely_positive),
         f"rule: within {CLOSE:.0%}; the order: more than S-ODP_A by more than two standard errors. The "
         "paper's is of one run on its test-bed. Its model counts 99 % once for each executor; simulated, "
         "all eight are on one node and down together, 1 % of the time. Were each down by itself, a tuple, "
@@ -305,9 +276,7 @@ USER_METRICS = Experiment(
             f"{setups.FASTER:g} (others: 1); else plans with 2 to 8 executors there are equally fast",
             "8 of 12 executors on nodes of 99 %, availability 92.27 %",
         ),
-        Calibration(
-            "outages", f"{REPAIR_S:g} s on average, 1 % of the time; tuples there are lost", "nothing"
-        ),
+        Calibration("outages", f"{REPAIR_S:g} s on average, 1 % of the time; tuples there are lost"),
         *on_spark.CALIBRATIONS,
     ),
 )

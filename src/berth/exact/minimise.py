@@ -6,8 +6,9 @@ settle goes through those of `METHODS` that suit a placement, until one settles 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,9 @@ from berth.exact.costs import least_costs
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
-from berth.exact.structure.search import SmallGraphs
+from berth.exact.structure.search import solve_small_graph
 from berth.exact.structure.solve import solve_by_structure
-from berth.exact.task import ExactTask, Found, Progress, Ties
+from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
 from berth.model import Plan
 
 IndexArray = NDArray[np.intp]
@@ -50,38 +51,16 @@ class Solution:
     """The container of each instance that needs one."""
 
 
-class Method(Protocol):
-    """A way to solve placements of some structure exactly."""
+def _general(task: ExactTask) -> Found:
+    # The solver takes half a second to load: commands that solve nothing need not wait for it.
+    from berth.exact.general import solve_general
 
-    name: str
-
-    def suits(self, task: ExactTask) -> bool:
-        """Whether it holds every constraint and metric of the task."""
-        ...
-
-    def solve(self, task: ExactTask) -> Found:
-        """Solve it."""
-        ...
+    return solve_general(task)
 
 
-class General:
-    """CP-SAT on the whole model."""
-
-    name = "general"
-
-    def suits(self, task: ExactTask) -> bool:
-        """Always."""
-        return True
-
-    def solve(self, task: ExactTask) -> Found:
-        """Solve by the general model."""
-        # The solver takes half a second to load: commands that solve nothing need not wait for it.
-        from berth.exact.general import solve_general
-
-        return solve_general(task)
-
-
-METHODS: tuple[Method, ...] = (SmallGraphs(), General())
+Method = Callable[[ExactTask], Found | None]
+"""A way to solve a task exactly; None where it doesn't hold all its constraints and metrics."""
+METHODS: dict[str, Method] = {"search": solve_small_graph, "general": _general}
 
 
 def minimise(
@@ -147,17 +126,18 @@ def minimise(
 
 def _solved(task: ExactTask) -> tuple[Found, str]:
     """What the methods that suit a task come to, and the name of the last one."""
-    least = -np.inf
-    for method in METHODS:
-        if not method.suits(task):
+    least, last = -np.inf, (Found("unknown", None, -np.inf), "")
+    for name, method in METHODS.items():
+        found = method(task)
+        if found is None:
             continue
-        found, name = method.solve(task), method.name
         least = max(least, found.bound)
+        last = replace(found, bound=least), name
         if found.outcome in ("optimal", "infeasible") or task.budget.over:
             break
         start = task.start if found.nodes is None else found.nodes
         task = replace(task, start=start, least=max(task.least, found.bound))
-    return replace(found, bound=max(found.bound, least)), name
+    return last
 
 
 def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge) -> Solution:
@@ -226,22 +206,9 @@ def _bound(goal: Goal, costs: float) -> float | None:
 def _concluded(
     placement: Placement, goal: Goal, best: _Judged, bound: float | None, proved: bool, trace: dict[str, Any]
 ) -> Solution:
-    if bound is not None:
-        beyond = (bound - best.objective) * (-1.0 if goal.maximise else 1.0)
-        # Floating point can't tell apart what differs by less than this.
-        noise = 1e-9 * (best.magnitude + abs(goal.constant)) + 1e-12
-        if beyond > noise:
-            trace["contradiction"] = f"the solver's bound {bound} is beyond a plan: it does not count"
-            bound = None
-        elif beyond > 0 or (
-            proved and (gap_between(best.objective, bound) <= OPTIMAL_GAP or -beyond <= noise)
-        ):
-            # What is left is rounding, far below what counts.
-            bound = best.objective
-    gap = None if bound is None else gap_between(best.objective, bound)
-    status: Literal["optimal", "feasible"] = (
-        "optimal" if gap is not None and gap <= OPTIMAL_GAP else "feasible"
-    )
+    # Floating point can't tell apart what differs by less than this.
+    noise = 1e-9 * (best.magnitude + abs(goal.constant)) + 1e-12
+    status, bound = concluded(goal, best.objective, bound, noise, proved, trace)
     return Solution(
         status,
         placement.nodes_of_instances(best.blocks),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.budget import Budget
-from berth.evaluation.goal import Goal
+from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.exact.costs import Costs, costs_of
 from berth.exact.placement import Placement
 
@@ -65,3 +65,22 @@ class Found:
     solves: int = 1
     trace: dict[str, Any] = field(default_factory=dict)
     """How it was found."""
+
+
+def concluded(
+    goal: Goal, objective: float, bound: float | None, noise: float, proved: bool, trace: dict[str, Any]
+) -> tuple[Literal["optimal", "feasible"], float | None]:
+    """What is proved about a plan: a status, and the bound; None where that contradicts the plan.
+
+    What differs by no more than the noise is the same.
+    """
+    if bound is not None:
+        beyond = (bound - objective) * (-1.0 if goal.maximise else 1.0)
+        if beyond > noise:
+            trace["contradiction"] = f"the solver's bound {bound} is beyond a plan: it does not count"
+            bound = None
+        elif beyond > 0 or (proved and (gap_between(objective, bound) <= OPTIMAL_GAP or -beyond <= noise)):
+            # What is left is rounding, far below what counts.
+            bound = objective
+    closed = bound is not None and gap_between(objective, bound) <= OPTIMAL_GAP
+    return "optimal" if closed else "feasible", bound

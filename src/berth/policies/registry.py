@@ -13,10 +13,10 @@ from berth.policies.policy import Policy
 
 BUILT_IN = {
     "auto": "berth.policies.auto:Auto",
-    "bottom-up-bfs": "berth.policies.sharing.heuristics:BottomUpBfs",
-    "bottom-up-dfs": "berth.policies.sharing.heuristics:BottomUpDfs",
-    "bw-max": "berth.policies.sharing.exact:BwMax",
-    "bw-sum": "berth.policies.sharing.exact:BwSum",
+    "bottom-up-bfs": "berth.policies.sharing.heuristics:BOTTOM_UP_BFS",
+    "bottom-up-dfs": "berth.policies.sharing.heuristics:BOTTOM_UP_DFS",
+    "bw-max": "berth.policies.sharing.exact:BW_MAX",
+    "bw-sum": "berth.policies.sharing.exact:BW_SUM",
     "ffd": "berth.policies.two_stage.policies:Ffd",
     "forest": "berth.policies.sharing.forest:Forest",
     "latency-bound": "berth.policies.latency_bound.policy:LatencyBound",
@@ -24,19 +24,19 @@ BUILT_IN = {
     "mop-exhaustive": "berth.policies.latency_space.mop_exhaustive:MopExhaustive",
     "mopa": "berth.policies.latency_space.mopa:Mopa",
     "odp": "berth.policies.odp:Odp",
-    "proc-nb": "berth.policies.sharing.exact:ProcNb",
-    "proc-power": "berth.policies.sharing.exact:ProcPower",
+    "proc-nb": "berth.policies.sharing.exact:PROC_NB",
+    "proc-power": "berth.policies.sharing.exact:PROC_POWER",
     "r-heron": "berth.policies.two_stage.policies:RHeron",
-    "random": "berth.policies.sharing.heuristics:Random",
-    "random-no-reuse": "berth.policies.sharing.heuristics:RandomNoReuse",
+    "random": "berth.policies.sharing.heuristics:RANDOM",
+    "random-no-reuse": "berth.policies.sharing.heuristics:RANDOM_NO_REUSE",
     "round-robin": "berth.policies.round_robin:RoundRobin",
     "s-odp": "berth.policies.s_odp:SchedulerOdp",
     "sbon": "berth.policies.latency_space.sbon:Sbon",
     "search": "berth.policies.search:Search",
     "t-heron": "berth.policies.two_stage.policies:THeron",
     "t-storm": "berth.policies.t_storm:TStorm",
-    "top-down-bfs": "berth.policies.sharing.heuristics:TopDownBfs",
-    "top-down-dfs": "berth.policies.sharing.heuristics:TopDownDfs",
+    "top-down-bfs": "berth.policies.sharing.heuristics:TOP_DOWN_BFS",
+    "top-down-dfs": "berth.policies.sharing.heuristics:TOP_DOWN_DFS",
     "two-stage-exact": "berth.policies.two_stage.two_stage_exact:TwoStageExact",
 }
 DEFAULT = "auto"
@@ -57,22 +57,26 @@ def find_policy(name: str) -> Policy:
     """
     if name in BUILT_IN:
         module, attribute = BUILT_IN[name].split(":")
-        return cast(Policy, getattr(import_module(module), attribute)())
+        return _made(getattr(import_module(module), attribute))
     for point in entry_points(group=GROUP):
         if point.name == name:
             return _loaded(name, point.load)
     raise BadInput([f"--policy: no policy {did_you_mean(name, policy_names())}; 'berth policies' lists them"])
 
 
+def _made(found: object) -> Policy:
+    """A policy, from itself or from its class."""
+    return cast(Policy, found() if isinstance(found, type) else found)
+
+
 def _loaded(name: str, load: object) -> Policy:
     try:
-        made = load()  # type: ignore[operator]
-        policy = made() if isinstance(made, type) else made
+        policy = _made(load())  # type: ignore[operator]
     except Exception as error:
         raise BadInput([f"--policy: {name} can't be loaded: {type(error).__name__}: {error}"]) from error
     if not all(hasattr(policy, part) for part in ("about", "parameters", "solve")):
         raise BadInput([f"--policy: {name} is no policy: it lacks about, parameters or solve"])
-    return cast(Policy, policy)
+    return policy
 
 
 def policy_documents() -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.exact import minimise as engine
-from berth.exact.minimise import General, Solution, minimise
+from berth.exact.minimise import METHODS, Solution, minimise
 from berth.exact.structure import search
 from berth.model import Apart, Problem
 from tests.exact.structure.brute import best_response_time, random_problem
@@ -23,7 +23,7 @@ GOAL = Goal({"response_time": 1.0})
 
 def by_the_general_model(problem: Problem) -> Solution:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "METHODS", (General(),))
+        patch.setattr(engine, "METHODS", {"general": METHODS["general"]})
         return minimise(Setting(problem), GOAL, Budget(60))
 
 

@@ -5,24 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
 from berth.budget import Budget
+from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.task import Outcome
 
 IndexArray = NDArray[np.intp]
-
-
-class Choosing(Protocol):
-    """A model whose solutions say what is chosen for each of some items."""
-
-    cp: cp_model.CpModel
-    choices: list[dict[int, Any]]
-    """For each item, its variable by the number of what is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +29,6 @@ class Run:
     """The best solution's objective, in whole-number terms."""
     bound: float
     """The solver's bound, in whole-number terms."""
-    seconds: float
 
 
 SECONDS_PER_WORK = 5.0
@@ -68,7 +60,7 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
 
 
 def run(
-    model: Choosing,
+    model: LimitedModel,
     budget: Budget,
     options: SolverOptions,
     hint: IndexArray | None = None,
@@ -136,11 +128,11 @@ def outcome_of(model: cp_model.CpModel, status: Any) -> Outcome:
     return names.get(status, "unknown")
 
 
-def _result(model: Choosing, solver: cp_model.CpSolver, status: Any) -> Run:
+def _result(model: LimitedModel, solver: cp_model.CpSolver, status: Any) -> Run:
     outcome = outcome_of(model.cp, status)
     if outcome == "unknown":
         # The solver then names 0 as its bound, whatever the sign of the costs: it is none.
-        return Run(outcome, None, np.inf, -np.inf, solver.wall_time)
+        return Run(outcome, None, np.inf, -np.inf)
     nodes = None
     if outcome in ("optimal", "feasible"):
         nodes = np.array(
@@ -150,4 +142,4 @@ def _result(model: Choosing, solver: cp_model.CpSolver, status: Any) -> Run:
             ],
             dtype=np.intp,
         )
-    return Run(outcome, nodes, solver.objective_value, solver.best_objective_bound, solver.wall_time)
+    return Run(outcome, nodes, solver.objective_value, solver.best_objective_bound)

@@ -21,7 +21,7 @@ from berth.budget import Budget
 from berth.evaluation.limits import TOLERANCE
 from berth.exact.cpsat.containers import PackingVariables
 from berth.exact.cpsat.limits import Entry, LimitedModel, WholeSum
-from berth.exact.cpsat.run import Choosing, run
+from berth.exact.cpsat.run import run
 from berth.exact.general import FINE_ENOUGH, attempts
 from berth.exact.packing import Packing
 from berth.exact.task import Found
@@ -257,7 +257,7 @@ class ServersModel(LimitedModel):
 class MapTask:
     """What is minimised, over which maps."""
 
-    build: Callable[[float], tuple[Choosing, WholeSum]]
+    build: Callable[[float], tuple[LimitedModel, WholeSum]]
     """A model with its objective, for a ceiling: a map of this cost is known."""
     cost: Callable[[IndexArray], float]
     """What a map costs."""

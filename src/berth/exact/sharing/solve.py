@@ -11,7 +11,7 @@ from ortools.sat.python import cp_model
 
 from berth.budget import Budget
 from berth.evaluation import Setting, Situation, evaluate
-from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
+from berth.evaluation.goal import Goal
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
 from berth.exact.cpsat.limits import decimal_factor
 from berth.exact.cpsat.run import SolverOptions, outcome_of, search
@@ -19,7 +19,7 @@ from berth.exact.sharing.choices import Terms
 from berth.exact.sharing.flows import crossing, link_loads
 from berth.exact.sharing.model import SharingModel
 from berth.exact.sharing.shared import Shared
-from berth.exact.task import Progress
+from berth.exact.task import Progress, concluded
 from berth.model import Download, Plan
 
 LARGEST_MODEL = 300_000
@@ -79,7 +79,10 @@ def minimise_shared(
         return SharingSolution("infeasible", trace=trace)
     if best is None:
         return SharingSolution("unknown", trace=trace)
-    return _concluded(goal, best, best_value, bound, outcome == "optimal", trace)
+    reached = goal.from_costs(bound) if np.isfinite(bound) else None
+    noise = 1e-9 * abs(best_value) + 1e-12
+    closed, reached = concluded(goal, best_value, reached, noise, outcome == "optimal", trace)
+    return SharingSolution(closed, best, reached, trace)
 
 
 def _attempts(seed: int, gap: float) -> list[SolverOptions]:
@@ -90,20 +93,6 @@ def _attempts(seed: int, gap: float) -> list[SolverOptions]:
         replace(single, linear=1, work=LONG),
         replace(single, workers=6, linear=1),
     ]
-
-
-def _concluded(
-    goal: Goal, best: Plan, value: float, bound: float, proved: bool, trace: dict[str, Any]
-) -> SharingSolution:
-    reached = goal.from_costs(bound) if np.isfinite(bound) else None
-    if reached is not None and reached > value + 1e-9 * abs(value) + 1e-12:
-        trace["contradiction"] = f"the solver's bound {reached} is beyond a plan: it does not count"
-        reached = None
-    elif reached is not None and (reached > value or (proved and gap_between(value, reached) <= OPTIMAL_GAP)):
-        # What is left is rounding, far below what counts.
-        reached = value
-    closed = reached is not None and gap_between(value, reached) <= OPTIMAL_GAP
-    return SharingSolution("optimal" if closed else "feasible", best, reached, trace)
 
 
 def _reporter(

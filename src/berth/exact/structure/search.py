@@ -26,49 +26,36 @@ MOST_STEPS, AT_ONCE = 2_000_000, 20_000
 """Operators that are placed in all, and between two looks at the clock."""
 
 
-class SmallGraphs:
-    """A short search: what it can't settle goes on to the general model."""
+def solve_small_graph(task: ExactTask) -> Found | None:
+    """The fastest plan where a short search comes to an end; else a better one than was known, or none.
 
-    name = "search"
-
-    def suits(self, task: ExactTask) -> bool:
-        """Response times of graphs that are small."""
-        placement = task.placement
-        places = len(np.unique(np.concatenate(placement.candidates)))
-        return (
-            task.goal.single == "response_time"
-            and task.ties == "any"
-            and not placement.packings
-            and unmodelled(placement.setting.problem) is None
-            and len(placement.blocks) == len(placement.graph)
-            and len(placement.blocks) <= MOST_OPERATORS
-            and places <= MOST_PLACES
-        )
-
-    def solve(self, task: ExactTask) -> Found:
-        """The fastest plan where the search comes to an end; else a better one than was known, or none."""
-        known = task.costs_at(task.start)
-        problem = _Arrays(task.placement)
-        search = problem.search(known * (1 - max(task.gap, FINE)))
-        steps, open_ = 0, True
-        while open_ and steps < MOST_STEPS and not task.budget.over:
-            open_ = search.go_on(AT_ONCE)
-            steps += AT_ONCE
-        nodes = problem.nodes_of(search.plan) if len(search.plan) else None
-        reached = known if nodes is None else task.costs_at(nodes)
-        if open_:
-            return Found("unknown", nodes if reached < known else None, -np.inf)
-        bound = search.best
-        if nodes is None:
-            return (
-                Found("infeasible", None, np.inf) if np.isinf(known) else Found("optimal", task.start, bound)
-            )
-        # A plan that breaks what is not held here is a bound.
-        return (
-            Found("unknown", None, bound)
-            if np.isinf(reached)
-            else Found("optimal", nodes, bound * (1 - FINE))
-        )
+    None where the graph is too large, or something else than response times is asked for.
+    """
+    placement = task.placement
+    if (
+        task.goal.single != "response_time"
+        or task.ties != "any"
+        or unmodelled(placement.setting.problem) is not None
+        or not len(placement.graph) == len(placement.blocks) <= MOST_OPERATORS
+        or len(np.unique(np.concatenate(placement.candidates))) > MOST_PLACES
+    ):
+        return None
+    known = task.costs_at(task.start)
+    problem = _Arrays(placement)
+    search = problem.search(known * (1 - max(task.gap, FINE)))
+    steps, open_ = 0, True
+    while open_ and steps < MOST_STEPS and not task.budget.over:
+        open_ = search.go_on(AT_ONCE)
+        steps += AT_ONCE
+    nodes = problem.nodes_of(search.plan) if len(search.plan) else None
+    reached = known if nodes is None else task.costs_at(nodes)
+    if open_:
+        return Found("unknown", nodes if reached < known else None, -np.inf)
+    bound = search.best
+    if nodes is None:
+        return Found("infeasible", None, np.inf) if np.isinf(known) else Found("optimal", task.start, bound)
+    # A plan that breaks what is not held here is a bound.
+    return Found("unknown", None, bound) if np.isinf(reached) else Found("optimal", nodes, bound * (1 - FINE))
 
 
 class _Arrays:

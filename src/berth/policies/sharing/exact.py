@@ -69,18 +69,22 @@ class PowerParameters(SharingParameters):
         return Goal(weights, "raw") if len(weights) > 1 else Goal(dict.fromkeys(weights, 1.0))
 
 
+@dataclass(frozen=True)
 class ExactPolicy:
     """The best plan for a goal of its own."""
 
+    name: str
+    metric: str
     parameters: type = SharingParameters
 
-    def __init__(self, name: str, metric: str) -> None:
-        self.about = About(name, _PAPER, f"{metric}, exactly", _HOLDS)
-        self._metric = metric
+    @property
+    def about(self) -> About:
+        """What people should know."""
+        return About(self.name, _PAPER, f"{self.metric}, exactly", _HOLDS)
 
     def goal(self, parameters: SharingParameters) -> Goal:
         """What is minimised."""
-        return Goal({self._metric: 1.0})
+        return parameters.goal if isinstance(parameters, PowerParameters) else Goal({self.metric: 1.0})
 
     def solve(self, task: Task) -> Answer:
         """Minimise the goal.
@@ -92,47 +96,20 @@ class ExactPolicy:
         goal = self.goal(parameters)
         mistakes = list(goal_mistakes(replace(task.problem, objective=goal.weights)))
         for name in goal.weights:
-            mistakes = [
-                line.replace(f"objective.{name}", f"--policy {self.about.name}", 1) for line in mistakes
-            ]
+            mistakes = [line.replace(f"objective.{name}", f"--policy {self.name}", 1) for line in mistakes]
         if mistakes:
             raise BadInput(mistakes)
         return solve_shared(task, goal, parameters.reuse, parameters.gap)
 
 
-class ProcNb(ExactPolicy):
-    """PROC-NB: the fewest nodes that host anything."""
-
-    def __init__(self) -> None:
-        super().__init__("proc-nb", "nodes_used")
-
-
-class BwSum(ExactPolicy):
-    """BW-SUM: the least sum of streams and downloads, each flow counted once."""
-
-    def __init__(self) -> None:
-        super().__init__("bw-sum", "bandwidth_sum")
-
-
-class BwMax(ExactPolicy):
-    """BW-MAX: the lowest share of the link that is used most."""
-
-    def __init__(self) -> None:
-        super().__init__("bw-max", "bandwidth_max")
-
-
-class ProcPower(ExactPolicy):
-    """PROC-POWER: the least power of the nodes in use."""
-
-    parameters = PowerParameters
-
-    def __init__(self) -> None:
-        super().__init__("proc-power", "enrolled_speed")
-
-    def goal(self, parameters: SharingParameters) -> Goal:
-        """The price of the nodes in use."""
-        assert isinstance(parameters, PowerParameters)
-        return parameters.goal
+PROC_NB = ExactPolicy("proc-nb", "nodes_used")
+"""The fewest nodes that host anything."""
+PROC_POWER = ExactPolicy("proc-power", "enrolled_speed", PowerParameters)
+"""The least power of the nodes in use."""
+BW_SUM = ExactPolicy("bw-sum", "bandwidth_sum")
+"""The least sum of streams and downloads, each flow counted once."""
+BW_MAX = ExactPolicy("bw-max", "bandwidth_max")
+"""The lowest share of the link that is used most."""
 
 
 def solve_shared(task: Task, goal: Goal, reuse: bool, gap: float) -> Answer:

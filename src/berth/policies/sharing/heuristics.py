@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -69,16 +69,23 @@ class WithoutReuse(HeuristicParameters):
             raise ValueError("reuse: random-no-reuse never reuses; take --policy random instead")
 
 
-class Heuristic(ABC):
+@dataclass(frozen=True)
+class Heuristic:
     """Operators in an order, each taken from others, put beside relatives or on a new processor."""
 
-    about: About
-    parameters: type = HeuristicParameters
+    name: str
+    title: str
+    """In the paper."""
     direction: core.Direction
+    order: Callable[[Problem, int], IntArray]
+    """The operators, as they are looked at; by chance it depends on a seed."""
+    parameters: type = HeuristicParameters
 
-    @abstractmethod
-    def order(self, problem: Problem, seed: int) -> IntArray:
-        """The operators, as they are looked at."""
+    @property
+    def about(self) -> About:
+        """What people should know."""
+        paper = f"004 (Benoit et al.), section 5: {self.title}"
+        return About(self.name, paper, "enrolled_speed, by a heuristic", _HOLDS)
 
     def start(self, state: core.State, order: IntArray, parameters: HeuristicParameters) -> core.Heuristic:
         """The same on a state, to be run."""
@@ -167,79 +174,34 @@ def _results(problem: Problem) -> list[int]:
     return [number for number, consumers in enumerate(problem.instances.consumers) if not consumers]
 
 
-def _about(name: str, title: str) -> About:
-    paper = f"004 (Benoit et al.), section 5: {title}"
-    return About(name, paper, "enrolled_speed, by a heuristic", _HOLDS)
+def _any_order(problem: Problem, seed: int) -> IntArray:
+    return generator_for(seed).permutation(len(problem.instances.operators)).astype(np.intp)
 
 
-class Random(Heuristic):
-    """H2."""
-
-    about = _about("random", "H2, Random")
-    direction = core.Direction.ANY
-
-    def order(self, problem: Problem, seed: int) -> IntArray:
-        """Any order."""
-        return generator_for(seed).permutation(len(problem.instances.operators)).astype(np.intp)
-
-
-class RandomNoReuse(Random):
-    """H1."""
-
-    about = _about("random-no-reuse", "H1, RandomNoReuse")
-    parameters = WithoutReuse
-
-
-class TopDownBfs(Heuristic):
-    """H3."""
-
-    about = _about("top-down-bfs", "H3, TopDownBFS")
-    direction = core.Direction.TOP_DOWN
-
-    def order(self, problem: Problem, seed: int) -> IntArray:
-        """Level by level from the results."""
-        return breadth_first(problem)
-
-
-class TopDownDfs(Heuristic):
-    """H4."""
-
-    about = _about("top-down-dfs", "H4, TopDownDFS")
-    direction = core.Direction.TOP_DOWN
-
-    def order(self, problem: Problem, seed: int) -> IntArray:
-        """One branch after another, an operator before what feeds it."""
-        return depth_first(problem, children_first=False)
-
-
-class BottomUpBfs(Heuristic):
-    """H5."""
-
-    about = _about("bottom-up-bfs", "H5, BottomUpBFS")
-    direction = core.Direction.BOTTOM_UP
-
-    def order(self, problem: Problem, seed: int) -> IntArray:
-        """Level by level, the results last."""
-        return breadth_first(problem)[::-1]
-
-
-class BottomUpDfs(Heuristic):
-    """H6."""
-
-    about = _about("bottom-up-dfs", "H6, BottomUpDFS")
-    direction = core.Direction.CLIMBING
-
-    def order(self, problem: Problem, seed: int) -> IntArray:
-        """One branch after another, an operator behind what feeds it."""
-        return depth_first(problem, children_first=True)
-
-
-HEURISTICS: tuple[Heuristic, ...] = (
-    RandomNoReuse(),
-    Random(),
-    TopDownBfs(),
-    TopDownDfs(),
-    BottomUpBfs(),
-    BottomUpDfs(),
+RANDOM_NO_REUSE = Heuristic(
+    "random-no-reuse", "H1, RandomNoReuse", core.Direction.ANY, _any_order, WithoutReuse
 )
+RANDOM = Heuristic("random", "H2, Random", core.Direction.ANY, _any_order)
+TOP_DOWN_BFS = Heuristic(
+    "top-down-bfs", "H3, TopDownBFS", core.Direction.TOP_DOWN, lambda problem, _: breadth_first(problem)
+)
+TOP_DOWN_DFS = Heuristic(
+    "top-down-dfs",
+    "H4, TopDownDFS",
+    core.Direction.TOP_DOWN,
+    lambda problem, _: depth_first(problem, children_first=False),
+)
+BOTTOM_UP_BFS = Heuristic(
+    "bottom-up-bfs",
+    "H5, BottomUpBFS",
+    core.Direction.BOTTOM_UP,
+    lambda problem, _: breadth_first(problem)[::-1],
+)
+BOTTOM_UP_DFS = Heuristic(
+    "bottom-up-dfs",
+    "H6, BottomUpDFS",
+    core.Direction.CLIMBING,
+    lambda problem, _: depth_first(problem, children_first=True),
+)
+HEURISTICS = (RANDOM_NO_REUSE, RANDOM, TOP_DOWN_BFS, TOP_DOWN_DFS, BOTTOM_UP_BFS, BOTTOM_UP_DFS)
 """H1 to H6."""

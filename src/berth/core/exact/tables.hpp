@@ -36,15 +36,4 @@ struct Neighbours {
     }
 };
 
-// What is left of a problem when blocks with one place are settled.
-struct Settled {
-    double constant = 0.0;      // their costs; nothing fits where `possible` is false
-    bool possible = true;
-    Grid<Flag> allowed;         // without places that became too full or have no link
-    Grid<double> cost, limit;   // with their costs at their neighbours, without what they need
-    std::vector<Flag> blocks;   // which blocks are settled
-};
-
-Settled settle(const Tables& tables, Grid<Flag> allowed, double beyond);
-
 }  // namespace berth::exact

@@ -16,6 +16,8 @@ from berth.exact.placement import Placement
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+ROUGH = 1e-12
+"""What is left of a limit is a difference: a little more than it is allowed, and judged at the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,25 +196,52 @@ def core_tables(tables: Tables | Rest) -> core.Tables:
 
 
 def rest_of(tables: Tables, allowed: BoolArray) -> Rest | None:
-    """What is left with such places allowed; None: no plan. `allowed` is narrowed down."""
-    settled = core.settle(core_tables(tables), allowed, tables.beyond)
-    allowed[:] = settled.allowed
-    if not settled.possible or settled.constant > tables.largest * (1 + 1e-9) + 1e-12:
+    """What is left when blocks with one place are settled; None: no plan. `allowed` is narrowed down."""
+    cost, limit, constant = tables.cost.copy(), tables.limit.copy(), 0.0
+    free = np.ones(len(allowed), dtype=np.bool_)
+    first, second = tables.ends[:, 0], tables.ends[:, 1]
+    while True:
+        places = allowed.sum(axis=1)
+        if not places.all():
+            return None
+        now = free & (places == 1)
+        if not now.any():
+            break
+        free &= ~now
+        at = np.argmax(allowed, axis=1)
+        constant += float(cost[now, at[now]].sum())
+        within = np.flatnonzero(now[first] & now[second])
+        between = tables.pair[within, at[first[within]], at[second[within]]]
+        if (between >= tables.beyond).any():
+            return None
+        constant += float(between.sum())
+        for ends, others, turned in ((first, second, tables.pair), (second, first, _turned(tables.pair))):
+            leading = np.flatnonzero(now[ends] & free[others])
+            added = turned[leading, at[ends[leading]]]
+            np.add.at(cost, others[leading], added)
+            np.logical_and.at(allowed, others[leading], added < tables.beyond)
+        for demand, group, left in zip(tables.demand, tables.group, limit, strict=True):
+            np.subtract.at(left, group[at[now]], demand[now])
+            if left.min() < -ROUGH:
+                return None
+            allowed[free] &= demand[free, None] <= left[group] + ROUGH
+    if constant > tables.largest * (1 + 1e-9) + 1e-12:
         return None
-    free = np.flatnonzero(~settled.blocks)
-    number = np.full(len(allowed), -1, dtype=np.intp)
-    number[free] = np.arange(len(free))
-    ends = number[tables.ends]
-    inside = (ends >= 0).all(axis=1)
+    number = np.cumsum(free) - 1
+    inside = free[first] & free[second]
     return Rest(
-        free,
-        settled.constant,
+        np.flatnonzero(free),
+        constant,
         allowed[free],
-        settled.cost[free],
-        np.ascontiguousarray(ends[inside]),
+        cost[free],
+        np.ascontiguousarray(number[tables.ends[inside]]),
         np.ascontiguousarray(tables.pair[inside]),
         np.ascontiguousarray(tables.demand[:, free]),
-        np.maximum(settled.limit, 0.0),
+        np.maximum(limit, 0.0),
         tables.group,
         np.flatnonzero(inside),
     )
+
+
+def _turned(pair: FloatArray) -> FloatArray:
+    return pair.transpose(0, 2, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,11 @@ SETTINGS = {
 
 # The same examples in every run: what passes here passes there. HYPOTHESIS_PROFILE=default draws new ones.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # Tests that run in the background ignore Ctrl-C, and so would all commands that they start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -269,34 +269,21 @@ class Edge:
 
 
 def _blocks(setting: Setting) -> tuple[list[list[int]], IndexArray]:
+    """The instances of each block, by their first ones, and the block of each instance."""
     graph = setting.graph
-    leader = list(range(len(graph)))
-
-    def find(number: int) -> int:
-        while leader[number] != number:
-            leader[number] = leader[leader[number]]
-            number = leader[number]
-        return number
-
+    first = np.arange(len(graph))
     for application in setting.problem.applications:
         for rule in application.rules:
             if isinstance(rule, Together):
-                numbers = [
-                    number
-                    for name in rule.operators
-                    for number in graph.operators[
-                        graph.operator_index[f"{application.name}/{name}"]
-                    ].instances
+                items = [
+                    graph.operators[graph.operator_index[f"{application.name}/{k}"]] for k in rule.operators
                 ]
-                for number in numbers[1:]:
-                    leader[find(number)] = find(numbers[0])
-    members: dict[int, list[int]] = {}
-    for number in range(len(graph)):
-        members.setdefault(find(number), []).append(number)
-    blocks = list(members.values())
-    block_of = np.zeros(len(graph), dtype=np.intp)
-    for block, numbers in enumerate(blocks):
-        block_of[numbers] = block
+                bound = np.isin(first, first[[number for item in items for number in item.instances]])
+                first[bound] = first[bound].min()
+    block_of = np.unique(first, return_inverse=True)[1].reshape(-1)
+    blocks: list[list[int]] = [[] for _ in range(int(block_of.max(initial=-1)) + 1)]
+    for number, block in enumerate(block_of.tolist()):
+        blocks[block].append(number)
     return blocks, block_of
 
 

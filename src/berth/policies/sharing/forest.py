@@ -141,7 +141,7 @@ def go_home(search: Search) -> None:
     search.back()
     if search.best is not None and search.best[0] > 0.0:
         search.aim(1.0, 0.0)
-        search.go_home()
+        search.engine.go_home()
         search.save()
 
 

@@ -75,7 +75,7 @@ class Search:
         """Those that may host anything."""
         self.work = float(needs.work.sum())
         """The speed that all nodes of a plan need together."""
-        self._search = core.Search(self.state, int(self.chance.integers(2**63)))
+        self.engine = core.Search(self.state, int(self.chance.integers(2**63)))
 
     @property
     def moved(self) -> int:
@@ -114,7 +114,7 @@ class Search:
             crossed: how much traffic counts beside the goal.
             nodes: those that are offered; None: all that may host anything.
         """
-        self._search.aim(
+        self.engine.aim(
             limit=self.limit,
             node_price=weight * self.prices.node_prices,
             crossed_price=weight * self.prices.crossed + crossed * self.prices.traffic,
@@ -125,32 +125,19 @@ class Search:
             fixed=self.fixed,
         )
 
-    @property
-    def energy(self) -> core.Energy:
-        """Of the plan as it is now."""
-        return self._search.energy
-
     def round(self, steps: int, *, hot: float = HOT, cold: float = COLD, enough: float = _NOTHING) -> None:
         """Anneal the plan; what it is in the end is looked at by `save`."""
-        self._search.start(hot=hot, cold=cold, steps=steps, enough=enough)
-        while not self.budget.over and not self._search.anneal():
+        self.engine.start(hot=hot, cold=cold, steps=steps, enough=enough)
+        while not self.budget.over and not self.engine.anneal():
             pass
-        self.taken += self._search.steps_taken
+        self.taken += self.engine.steps_taken
         self.save()
 
     def place_all(self) -> None:
         """Give everything a node greedily, as far as the time allows."""
         first = 0
         while first < len(self.home) and not self.budget.over:
-            first = self._search.place_all(first)
-
-    def leave(self) -> None:
-        """Take everything from nodes that are not offered."""
-        self._search.clear()
-
-    def go_home(self) -> None:
-        """Undo moves that nothing needs."""
-        self._search.go_home()
+            first = self.engine.place_all(first)
 
 
 def start(search: Search, problem: Problem, seed: int) -> int:
@@ -192,7 +179,7 @@ def pack(search: Search) -> None:
         search.place_all()
         search.save()
         search.aim(1.0, 0.0)
-        energy = search.energy
+        energy = search.engine.energy
         if energy.excess + energy.cost < least:
             least, best = energy.excess + energy.cost, search.state.snapshot()
     search.state.resume(best)
@@ -290,7 +277,7 @@ def _fits(search: Search, nodes: IntArray, steps: int, hot: float, stay: float) 
     """Whether a better plan on these nodes alone was found."""
     best = search.best
     search.aim(0.0, stay, _SET_CROSSED, nodes)
-    search.leave()
+    search.engine.clear()
     search.place_all()
     if not search.save():
         search.aim(0.0, stay, nodes=nodes)

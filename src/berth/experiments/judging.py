@@ -64,6 +64,11 @@ def verdict(close: bool, ordered: bool) -> Verdict:
     return Verdict.REPRODUCED if close else Verdict.ORDERING_ONLY
 
 
+def holds(condition: bool) -> Verdict:
+    """Of a claim that holds or doesn't, with nothing between."""
+    return verdict(close=condition, ordered=condition)
+
+
 def order_verdict(differences: ArrayLike) -> Verdict:
     """Of a claim that is only an order: the mean difference of paired draws is above 0 beyond chance."""
-    return Verdict.REPRODUCED if mean_of(differences).surely_positive else Verdict.NOT_REPRODUCED
+    return holds(mean_of(differences).surely_positive)

@@ -72,7 +72,10 @@ def chosen_from(given: Iterable[str]) -> list[Chosen]:
         BadInput: a name stands for none; the line says which is near.
     """
     names = sorted(PLACES, key=_order)
-    words = {word: [name for name in names if word in _words(name)] for word in _all_words(names)}
+    words: dict[str, list[str]] = {}
+    for name in names:
+        for word in sorted(_words(name)):
+            words.setdefault(word, []).append(name)
     wishes = [item.strip().lower() for item in given]
     mistakes = [
         f"no experiment {did_you_mean(item, words)}; 'berth reproduce --list' shows all"
@@ -101,10 +104,6 @@ def _chosen(name: str) -> Chosen:
 
 def _order(name: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", name)) or _LAST
-
-
-def _all_words(names: Iterable[str]) -> list[str]:
-    return sorted({word for name in names for word in _words(name)})
 
 
 def _words(name: str) -> set[str]:

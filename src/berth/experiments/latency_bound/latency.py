@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Claim, Experiment, Setting
-from berth.experiments.judging import mean_of, order_verdict, verdict
+from berth.experiments.judging import holds, mean_of, order_verdict, verdict
 from berth.experiments.latency_bound.growing import (
     CALIBRATIONS,
     COLOURS,
@@ -85,17 +85,16 @@ def _while_growing(latencies: Latencies, first: Latencies, last: Latencies, wher
         "With few operators all four perform almost alike",
         "-",
         f"{spread:.0%} between best and worst with {fewest} operators, present loads; {_told(first)}",
-        verdict(spread <= SIMILAR, spread <= SIMILAR),
+        holds(spread <= SIMILAR),
         f"rule: within 10 % with present loads; {where}. With late loads, EL is misled from the start",
     )
     growth = last[PRESENT].mean() / means
-    rises = bool((growth > 1.0).all())
     yield Claim(
         "Latency rises with the number of operators",
         "-",
         "240 operators against the first: "
         + ", ".join(f"{label} {growth[method]:.1f} times" for method, label in LABELS.items()),
-        verdict(rises, rises),
+        holds(bool((growth > 1.0).all())),
         f"rule: for all four, present loads; {where}",
     )
     present = last[PRESENT]
@@ -141,13 +140,12 @@ def _under_load(last: Latencies, where: str) -> Iterator[Claim]:
         "random choice spreads the load",
     )
     ratios = {stale: float(values["el"].mean() / values["knn"].mean()) for stale, values in last.items()}
-    close = abs(ratios[LATE] - 1.0) <= SIMILAR
     yield Claim(
         "EL, which asks all hosts of the ellipse, performs like kNN",
         "-",
         "EL / kNN with all operators: "
         + ", ".join(f"{STALENESS[stale]} {ratio:.2f}" for stale, ratio in ratios.items()),
-        verdict(close, close),
+        holds(abs(ratios[LATE] - 1.0) <= SIMILAR),
         f"rule: within 10 % with late loads; {where}. With present loads EL must be better, its candidates "
         "contain those of all others: the paper itself names outdated measurements as a reason (E2.10)",
     )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from berth.experiments.experiment import Claim, Verdict
-from berth.experiments.judging import mean_of, verdict
+from berth.experiments.judging import holds, mean_of, verdict
 from berth.experiments.many.heuristics import H1, HEURISTICS, REUSE, REUSERS, Outcome, Shares
 from berth.policies.sharing.heuristics import STRATEGIES
 
@@ -222,7 +222,7 @@ class Between(Rule):
         if low <= -1 or high >= 1:
             rule = f"at most {percent(high)}" if low <= -1 else f"at least {percent(low)}"
         if self.direction is None:
-            return Judged(values, verdict(inside, inside), rule)
+            return Judged(values, holds(inside), rule)
         towards = More(*self.direction, self.strategies).judged(outcome)
         clear = towards.verdict is Verdict.REPRODUCED and (towards.difference or 0.0) >= SLIGHT
         return Judged(
@@ -304,7 +304,7 @@ class Mirrors(Rule):
             if np.ptp(found[:, place, heuristic]) > 0
         }
         if not seen:
-            return Judged("no plans at all: both are 0", verdict(True, True), "both curves are 0")
+            return Judged("no plans at all: both are 0", Verdict.REPRODUCED, "both curves are 0")
         (strategy, heuristic), least = min(seen.items(), key=lambda item: item[1])
         names = list(HEURISTICS)
         return Judged(

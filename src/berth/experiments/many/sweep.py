@@ -103,7 +103,7 @@ def draw_curves(
     )
     if variants:
         axes = figure.add_subplot(grid[-1, :])
-        _settings(axes, {AS_USUAL: _at(outcome, usual), **variants}, f"{axis}: {usual:g}")
+        _settings(axes, {AS_USUAL: outcome, **variants}, axis, usual)
 
 
 def _curves(axes: Axes, values: NDArray[np.float64], table: NDArray[np.float64]) -> None:
@@ -118,22 +118,18 @@ def _curves(axes: Axes, values: NDArray[np.float64], table: NDArray[np.float64])
     axes.grid(alpha=0.3)
 
 
-def _at(outcome: Outcome, value: float) -> Outcome:
-    chosen = outcome.values == value
-    return Outcome(outcome.values[chosen], outcome.found[chosen], outcome.quality[chosen])
-
-
-def _settings(axes: Axes, parts: Mapping[str, Outcome], title: str) -> None:
+def _settings(axes: Axes, parts: Mapping[str, Outcome], axis: str, usual: float) -> None:
     """What the paper leaves open: plans of the six heuristics, the mean over the strategies."""
     width = 0.8 / len(HEURISTICS)
     places = np.arange(len(parts), dtype=np.float64)
     for number, (heuristic, (colour, _)) in enumerate(zip(HEURISTICS, STYLES, strict=True)):
-        shares = [part.mean(part.found, number).mean() for part in parts.values()]
+        shares = [part.mean(part.found, number, usual, usual).mean() for part in parts.values()]
         axes.bar(places + (number - 2.5) * width, shares, width, color=colour, label=heuristic)
     axes.set_xticks(places, list(parts), fontsize=8)
     axes.set_ylim(0, 1.04)
     axes.set_ylabel("share of forests,\nmean of 4 strategies", fontsize=8)
-    axes.set_title(f"plans found with reuse under settings that the paper leaves open; {title}", fontsize=10)
+    title = f"plans found with reuse under settings that the paper leaves open; {axis}: {usual:g}"
+    axes.set_title(title, fontsize=10)
     axes.grid(alpha=0.3, axis="y")
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, columns
-from berth.experiments.judging import mean_of, verdict
+from berth.experiments.judging import holds, mean_of, verdict
 from berth.experiments.mips.requests import (
     COMMON,
     CORRECTED,
@@ -142,7 +142,7 @@ def _same_first_stage(by_topology: dict[str, pd.DataFrame]) -> Claim:
         "The cost of the first stage is the same under Fat-Tree and Jellyfish, for every scheme",
         "the same",
         f"highest difference {highest:.2g} of {len(shared)} repeats and {len(SCHEMES)} schemes",
-        verdict(highest <= SAME, highest <= SAME),
+        holds(highest <= SAME),
         "Rule: no difference in any repeat",
     )
 
@@ -202,7 +202,7 @@ def _traffic_and_containers(table: pd.DataFrame, here: pd.DataFrame) -> Iterator
         "M/M (traffic) has the least traffic between containers",
         "-",
         f"{traffic[MM_TRAFFIC].mean():.1f} B/s, {percent(gap)} below {runner_up}, the next one",
-        verdict(gap.surely_positive, gap.surely_positive),
+        holds(gap.surely_positive),
         "Rule: below all others beyond chance (two standard errors)",
     )
     used = mean_of(containers[MM_UTIL])
@@ -231,7 +231,7 @@ def _traffic_and_containers(table: pd.DataFrame, here: pd.DataFrame) -> Iterator
         "M/M (traffic) pays with more containers than M/M (util.)",
         "-",
         f"{price.text()} containers more",
-        verdict(price.surely_positive, price.surely_positive),
+        holds(price.surely_positive),
         "Rule: more beyond chance",
     )
     saved = mean_of(containers[TB] - containers[MM_TRAFFIC])
@@ -240,7 +240,7 @@ def _traffic_and_containers(table: pd.DataFrame, here: pd.DataFrame) -> Iterator
         "M/M (traffic) uses fewer containers than T-Heron",
         "-",
         f"{saved.text()} fewer; {saved_used.text()} if T-Heron's ties go to used containers",
-        verdict(saved.surely_positive, saved.surely_positive),
+        holds(saved.surely_positive),
         "Rule: fewer beyond chance. How T-Heron breaks ties is not published and was chosen by this claim",
     )
     extra = mean_of(containers[MM_BOTH] - containers[MM_UTIL])

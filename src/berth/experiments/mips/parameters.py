@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, columns
-from berth.experiments.judging import mean_of, verdict
+from berth.experiments.judging import holds, mean_of, verdict
 from berth.experiments.mips.requests import (
     COMMON,
     CORRECTED,
@@ -286,7 +286,7 @@ def _on_exploration(table: pd.DataFrame, form: str) -> Iterator[Claim]:
             f"{whole.value:+.2f} ± {whole.error:.2f} for all three; "
             + ", ".join(f"{NAMES[name]} {gap.mean():+.2f}" for name, gap in gaps.items())
             + f"; {whole.draws} requests",
-            verdict(whole.surely_positive, whole.surely_positive),
+            holds(whole.surely_positive),
             "Rule: the standard deviation among searches of the same request, in % of their mean, is higher "
             "beyond chance (two standard errors). Where searches all find the best map, nothing varies",
         )

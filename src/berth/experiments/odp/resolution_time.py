@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, Verdict, columns
-from berth.experiments.judging import mean_of, order_verdict, verdict
+from berth.experiments.judging import holds, mean_of, order_verdict, verdict
 from berth.experiments.odp.solving import (
     CALIBRATIONS,
     KINDS,
@@ -126,17 +126,16 @@ def _on_variables(table: pd.DataFrame) -> Iterator[Claim]:
                 f"{kind}: {operators} operators on {nodes} nodes are {paper:,} variables for streams",
                 f"{paper:,}",
                 f"{ours:,}",
-                verdict(ours == paper, ours == paper),
+                holds(ours == paper),
                 "rule: equal. What figure 8 shows was read off these numbers (E0.5)",
             )
     sequential, fat = (float(variables[kind, 20, 50] / variables[kind, 50, 20]) for kind in KINDS)
     mean = (sequential + fat) / 2
-    close = abs(mean - LARGER) < 0.005
     yield Claim(
         "20 operators on 50 nodes have 2.38 times as many variables for streams as 50 operators on 20 nodes",
         f"{LARGER}",
         f"{mean:.3f}, the mean of {sequential:.2f} (sequential) and {fat:.2f} (fat)",
-        verdict(close, close),
+        holds(abs(mean - LARGER) < 0.005),
         "rule: equal in two decimals. The paper's number fits neither application, but their mean",
     )
 

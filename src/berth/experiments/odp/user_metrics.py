@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pyspark.sql.types import StructType
 
 from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, columns
-from berth.experiments.judging import SURE, mean_of, verdict, within
+from berth.experiments.judging import SURE, holds, mean_of, verdict, within
 from berth.experiments.odp import on_spark, setups, timeline
 from berth.experiments.odp.claims import CLOSE, ratio_claim, typical
 from berth.experiments.odp.rounds import Step
@@ -161,12 +161,11 @@ def _of_both(table: pd.DataFrame) -> Iterator[Claim]:
     def percentages(values: pd.Series[float]) -> str:
         return f"{100 * values.min():.2f} to {100 * values.max():.2f} %"
 
-    always = bool((available["availability"] == 1.0).all())
     yield Claim(
         "S-ODP_A puts all executors on the most available nodes",
         "100 %",
         f"{percentages(available['availability'])}, {len(available)} draws",
-        verdict(always, always),
+        holds(bool((available["availability"] == 1.0).all())),
         "rule: 100 % in every draw. Source and consumer are on nodes of 100 %",
     )
     yield Claim(

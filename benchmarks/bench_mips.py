@@ -20,8 +20,8 @@ from benchmarks.plain_search import PlainSearch
 import berth
 from berth.budget import Budget
 from berth.experiments.mips.requests import FAT_TREE, requested
+from berth.policies.two_stage.mips import Found, search
 from berth.policies.two_stage.packing import Packing
-from berth.policies.two_stage.tree_search import Found, search
 from tests.policies.two_stage.packings import drawn, optimum
 
 SAMPLES = 500

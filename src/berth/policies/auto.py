@@ -8,13 +8,11 @@ from typing import Any
 
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
-from berth.evaluation.situation import assignment_of
 from berth.exact.placement import unmodelled
-from berth.model import Plan
 from berth.model.pair_fields import AllPairsError
 from berth.model.parameters import SHARE, setting
 from berth.policies.odp import OdpParameters, infeasible
-from berth.policies.policy import About, Answer, Task
+from berth.policies.policy import About, Answer, Task, plan_of
 from berth.policies.registry import find_policy
 from berth.policies.search import SearchParameters
 from berth.policies.sharing.goals import GOALS as FOREST_GOALS
@@ -211,15 +209,8 @@ class _Attempts:
         """The plan's value for the problem's goal; None if there is no plan or it breaks something."""
         if answer.nodes is None:
             return None
-        plan = Plan(
-            assignment_of(self._setting.problem, answer.nodes),
-            containers=answer.containers,
-            downloads=answer.downloads,
-            reuse=answer.reuse,
-            skipped=answer.skipped,
-            goal=dict(self._goal.weights),
-        )
         setting = self._setting
+        plan = replace(plan_of(setting.problem, answer), goal=dict(self._goal.weights))
         evaluation = evaluate(setting.problem, plan, setting.previous, setting.occupied)
         return None if evaluation.violations else self._goal.value(evaluation.metrics)
 

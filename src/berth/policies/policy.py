@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal, goal_mistakes
-from berth.model import Download, Problem, parameters
+from berth.evaluation.situation import assignment_of
+from berth.model import Download, Plan, Problem, parameters
 from berth.model.plan import Status
 
 
@@ -82,6 +83,18 @@ class Answer:
 @dataclass(frozen=True)
 class NoParameters:
     """For policies that have nothing to set."""
+
+
+def plan_of(problem: Problem, answer: Answer) -> Plan:
+    """What an answer places, and nothing else of a plan."""
+    assert answer.nodes is not None
+    return Plan(
+        assignment_of(problem, answer.nodes),
+        containers=answer.containers,
+        downloads=answer.downloads,
+        reuse=answer.reuse,
+        skipped=answer.skipped,
+    )
 
 
 class Policy(Protocol):

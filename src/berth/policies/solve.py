@@ -9,12 +9,11 @@ from typing import Any
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
-from berth.evaluation.situation import assignment_of
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import AllPairsError
 from berth.model.plan import Status
-from berth.policies.policy import Answer, Policy, Progress, Task, parameters_from
+from berth.policies.policy import Answer, Policy, Progress, Task, parameters_from, plan_of
 from berth.policies.registry import DEFAULT, find_policy
 
 DEFAULT_TIME_LIMIT = 60.0
@@ -98,7 +97,8 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
     trace = dict(answer.trace)
     if goal is not None and goal.bounds:
         trace["objective_bounds"] = {name: list(pair) for name, pair in goal.bounds.items()}
-    plan = Plan(
+    plan = replace(
+        Plan() if answer.nodes is None else plan_of(problem, answer),
         problem=problem.name,
         policy=answer.policy or policy,
         seed=task.seed,
@@ -110,14 +110,6 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
     )
     if answer.nodes is None:
         return plan
-    plan = replace(
-        plan,
-        assignment=assignment_of(problem, answer.nodes),
-        containers=answer.containers,
-        downloads=answer.downloads,
-        reuse=answer.reuse,
-        skipped=answer.skipped,
-    )
     evaluation = evaluate(problem, plan, task.setting.previous, task.setting.occupied)
     objective = goal.value(evaluation.metrics) if goal is not None else None
     plan = replace(plan, metrics=evaluation.metrics, violations=evaluation.violations, objective=objective)

@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 
 from berth.budget import Budget
-from berth.policies.two_stage.packing import IndexArray, Packing
-from berth.policies.two_stage.tree_search import Found, search
+from berth.model.arrays import IndexArray
+from berth.policies.two_stage.mips import Found, search
+from berth.policies.two_stage.packing import Packing
 
 
 def drawn(

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from berth.policies.two_stage.packing import IndexArray, Packing
+from berth.model.arrays import IndexArray
+from berth.policies.two_stage.packing import Packing
 from berth.policies.two_stage.polish import polished
 from tests.policies.two_stage.packings import drawn, fits, optimum, searched
 

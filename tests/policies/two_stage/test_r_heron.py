@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from berth.files import problem_from
 from berth.policies.two_stage.filling import Filling
-from berth.policies.two_stage.r_heron import _breadth_first, nearest
+from berth.policies.two_stage.heuristics import breadth_first, nearest
 from berth.policies.two_stage.stages import StageOne, Stuck, TwoStageParameters
 from tests.policies.two_stage.cases import case, no_limit, packed, solve, stage_one, tiny_cases
 
@@ -20,7 +20,7 @@ some = settings(
 def order(raw: dict[str, Any]) -> list[str]:
     """The instances in the order in which they are placed."""
     stage = stage_one(raw)
-    return [stage.names[number].removeprefix("a/") for number in _breadth_first(stage)]
+    return [stage.names[number].removeprefix("a/") for number in breadth_first(stage)]
 
 
 def test_breadth_first_from_the_sources() -> None:
@@ -76,7 +76,7 @@ def plainly(stage: StageOne) -> list[int] | None:
             traffic[here, stage.neighbour[end]] += stage.rate[end]
     total = traffic.sum() / 2 or 1.0
     filling = Filling(stage)
-    for number in _breadth_first(stage):
+    for number in breadth_first(stage):
         fitting = [c for c, fits in enumerate(filling.fits(number)) if fits]
         if not fitting:
             return None

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings, strategies
 from berth.files import problem_from
 from berth.model import BadInput
 from berth.policies.two_stage.filling import Filling
+from berth.policies.two_stage.heuristics import THeronParameters, by_traffic, least_traffic
 from berth.policies.two_stage.stages import StageOne, Stuck
-from berth.policies.two_stage.t_heron import THeronParameters, by_traffic, least_traffic
 from tests.policies.two_stage.cases import case, no_limit, packed, solve, stage_one, tiny_cases
 
 some = settings(

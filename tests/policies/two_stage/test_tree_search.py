@@ -5,7 +5,7 @@ import pytest
 
 from berth.budget import Budget
 from berth.core import packing as core
-from berth.policies.two_stage import tree_search
+from berth.policies.two_stage import mips
 from berth.policies.two_stage.packing import Packing, alike, case_of, previous_alike
 from berth.policies.two_stage.stages import SharedRoom
 from tests.policies.two_stage.packings import drawn, fits, optimum, searched
@@ -105,7 +105,7 @@ def test_time_that_is_over_ends_the_search_after_a_round() -> None:
 
 def test_dead_ends_look_at_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven items that fill a bin each, and six bins: no roll-out is a sample."""
-    monkeypatch.setattr(tree_search, "STEPS_AT_ONCE", 1)
+    monkeypatch.setattr(mips, "STEPS_AT_ONCE", 1)
     size, bins = np.full((7, 1), 2.0), 6
     whole = np.ones((7, bins), dtype=bool)
     traffic = np.triu(np.arange(49.0).reshape(7, 7), 1)

@@ -45,7 +45,8 @@ class DelayModel:
 
     def __init__(self, problem: Problem) -> None:
         graph, network = problem.instances, problem.network
-        self._delays, self._speed, self._card = network.table.delay_ms, network.speed, network.nic_bytes_per_s
+        self._delays, self._speed = network.table.delay_ms, network.speed
+        self._card = network.nic_bytes_per_s if network.cards_bound else None
         schedule = graph.path_schedule
         self.work = graph.work_ms
         self.inner_work = np.where(schedule.has_input & schedule.has_output, graph.work_ms, 0.0)
@@ -66,11 +67,11 @@ class DelayModel:
     ) -> FloatArray:
         """N + T of links: the delay and, with loads, what the sender's card takes; nothing within a host."""
         delay = self._delays[senders, receivers]
-        if loaded:
+        if loaded and self._card is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 delay = delay + 1000.0 * unit_bytes / self._card[senders]
-        # No link is an endless one.
-        return np.where(senders == receivers, 0.0, np.where(np.isnan(delay), np.inf, delay))
+        # No link (NaN) is an endless one.
+        return np.where(senders == receivers, 0.0, np.fmin(delay, np.inf))
 
     def _stays_ms(self, work: FloatArray, hosts: IndexArray, queue: FloatArray, loaded: bool) -> FloatArray:
         """P of operators: work at the host's speed and, with loads, as often as others are in the queue."""
@@ -87,7 +88,7 @@ class DelayModel:
         node = nodes[path.instances]
         here = node[np.argmax(moved)]
         at = np.where(moved[:, None], hosts, node[:, None])
-        waiting = queue[at] + size * (hosts != here) * (1.0 * (at == hosts) - (at == here))
+        waiting = queue[at] + size * np.subtract(at == hosts, at == here, dtype=np.float64)
         work = (self.inner_work if path.loaded else self.work)[path.instances]
         stays = self._stays_ms(work[:, None], at, waiting, path.loaded)
         hops = self._hops_ms(at[:-1], at[1:], path.unit_bytes[:, None], path.loaded)

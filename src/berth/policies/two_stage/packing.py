@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import packing as core
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.two_stage.stages import SharedRoom
 
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
-BoolArray = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 WORD = 64

@@ -7,7 +7,8 @@ import numpy as np
 from berth.core import engine
 from berth.engine import case_of_sums
 from berth.evaluation.limits import SAFE_TOLERANCE
-from berth.policies.two_stage.packing import BoolArray, FloatArray, IndexArray, Packing
+from berth.model.arrays import BoolArray, FloatArray, IndexArray
+from berth.policies.two_stage.packing import Packing
 
 TIES = 1e-9
 """What all traffic and all bins add where they don't count: of maps that cost the same, less is better."""

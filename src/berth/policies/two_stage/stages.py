@@ -167,10 +167,10 @@ class Entry:
 
 FIRST_STAGES = {
     "exact": Entry("exact_stages:first_stage", needs_rates=True),
-    "ffd": Entry("ffd:first_fit", needs_rates=False),
+    "ffd": Entry("heuristics:first_fit", needs_rates=False),
     "mips": Entry("mips:first_stage", needs_rates=True),
-    "r-heron": Entry("r_heron:nearest", needs_rates=True),
-    "t-heron": Entry("t_heron:least_traffic", needs_rates=True),
+    "r-heron": Entry("heuristics:nearest", needs_rates=True),
+    "t-heron": Entry("heuristics:least_traffic", needs_rates=True),
 }
 SECOND_STAGES = {
     "best-fit": Entry("filling:best_fit", needs_rates=False),

@@ -12,7 +12,7 @@ from berth.exact.minimise import minimise
 from berth.exact.placement import modelled, unmodelled
 from berth.model import Plan
 from berth.model.parameters import setting
-from berth.policies.policy import About, Answer, Task
+from berth.policies.policy import About, Answer, Task, plan_of
 from berth.policies.two_stage.mips import MipsParameters
 from berth.policies.two_stage.policies import HOLDS, SUM
 from berth.policies.two_stage.requests import Cluster, most_of, requests
@@ -105,12 +105,7 @@ def _bound(task: Task, goal: Goal, answer: Answer) -> float | None:
 def _price(task: Task, answer: Answer, goal: Goal) -> dict[str, Any]:
     """W of this plan against the least W of all plans, and what either is worth to the first stage."""
     setting = task.setting
-    assert answer.nodes is not None
-    plan = Plan(
-        assignment_of(setting.problem, answer.nodes),
-        containers=answer.containers,
-        downloads=answer.downloads,
-    )
+    plan = plan_of(setting.problem, answer)
     task.progress(None, None, "both stages at once")
     joint = minimise(modelled(setting), JOINT, task.budget, task.seed, known=plan)
     told: dict[str, Any] = {"status": joint.status, "W": {"two_stages": _values(setting, plan, JOINT)}}

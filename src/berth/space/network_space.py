@@ -14,7 +14,7 @@ from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.model.links import LinkTable
 from berth.space.coordinates import Coordinates
 from berth.space.index import SpaceIndex
-from berth.space.samples import joined, network_samples, samples_from_pairs, without_coordinates
+from berth.space.samples import joined, linked_pairs, network_samples, samples_from_pairs, without_coordinates
 from berth.space.vivaldi import VivaldiOptions, embed
 
 PEERS = 32
@@ -196,8 +196,7 @@ def estimated_pairs(network: Network, coordinates: Coordinates, most: int) -> Es
 
 def _counted_only(network: Network, known: object, placed: BoolArray) -> Estimates:
     size = len(placed)
-    ends = [(network.index[link.sender], network.index[link.receiver]) for link in network.links]
-    senders, receivers = np.array(ends, dtype=np.intp).reshape(-1, 2).T
+    senders, receivers = linked_pairs(network)
     linked = known[senders, receivers]  # type: ignore[index]
     back = known[receivers, senders]  # type: ignore[index]
     measured = ~np.isnan(linked) & ~np.isnan(back) & placed[senders] & placed[receivers]

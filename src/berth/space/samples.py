@@ -125,7 +125,7 @@ def network_samples(network: Network, seed: int = 0) -> Samples:
     delay = network.table.delay_ms
     if isinstance(delay, np.ndarray):
         return samples_from_matrix(delay)
-    ends = [_linked(network), _distances(network, seed)]
+    ends = [linked_pairs(network), _distances(network, seed)]
     senders, receivers = (np.concatenate(parts) for parts in zip(*ends, strict=True))
     senders, receivers = np.concatenate([senders, receivers]), np.concatenate([receivers, senders])
     values = np.asarray(delay[senders, receivers])
@@ -141,7 +141,8 @@ def without_coordinates(network: Network) -> Network:
     return replace(network, nodes=nodes)
 
 
-def _linked(network: Network) -> tuple[IndexArray, IndexArray]:
+def linked_pairs(network: Network) -> tuple[IndexArray, IndexArray]:
+    """The senders and receivers of a network's links."""
     senders = [network.index[link.sender] for link in network.links]
     receivers = [network.index[link.receiver] for link in network.links]
     return np.array(senders, dtype=np.intp), np.array(receivers, dtype=np.intp)

@@ -1,5 +1,6 @@
 """Both stages against all maps, and the price of deciding in two stages."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_servers_in_a_tree_and_in_a_plane(distances: str) -> None:
 def _solver(packing: Packing) -> Any:
     from berth.policies.two_stage.exact_stages import Containers
 
-    return Containers(packing, exact.swappable(packing)).least
+    return Containers(packing)
 
 
 @settings(QUIET, max_examples=12)
@@ -159,7 +160,8 @@ def test_without_time_the_bounds_are_told() -> None:
     start = mips.first_stage(stage, generator_for(0), TwoStageExactParameters(), budget)
     assert isinstance(start, Assigned)
     packing = mips.instances_packing(stage, TwoStageExactParameters())
-    found = exact._answer(packing, start.bins, None, budget, generator_for(0), "the instances")
+    large: Any = SimpleNamespace(size=exact.LARGEST_MODEL + 1)
+    found = exact._answer(packing, start.bins, large, budget, generator_for(0), "the instances")
     assert isinstance(found, Assigned)
     assert not found.trace["proved"]
     assert found.trace["gap"] == 1.0

@@ -69,9 +69,10 @@ class DelayModel:
         delay = self._delays[senders, receivers]
         if loaded and self._card is not None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                delay = delay + 1000.0 * unit_bytes / self._card[senders]
+                sending = 1000.0 * unit_bytes / self._card[senders]
+            delay = delay + np.where(senders == receivers, 0.0, sending)
         # No link (NaN) is an endless one.
-        return np.where(senders == receivers, 0.0, np.fmin(delay, np.inf))
+        return np.asarray(np.fmin(delay, np.inf))
 
     def _stays_ms(self, work: FloatArray, hosts: IndexArray, queue: FloatArray, loaded: bool) -> FloatArray:
         """P of operators: work at the host's speed and, with loads, as often as others are in the queue."""

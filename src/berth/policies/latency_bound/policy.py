@@ -71,16 +71,14 @@ class LatencyBound:
         """Start from a mapping, place application after application, move what is too slow."""
         bounds = bounds_of(task.problem, task.parameters.bound_ms)
         try:
-            satisfaction, began = deploy(task, bounds, at_once=False)
-        except NoHostError:
-            # One after the other some find no room any more: all together might.
             try:
-                satisfaction, began = deploy(task, bounds, at_once=True)
-            except (NoHostError, NoEndError) as error:
-                return Answer("unknown", goal=GOAL, reason=str(error))
-        except NoEndError as error:
+                found = deploy(task, bounds, at_once=False)
+            except NoHostError:
+                # One after the other some find no room any more: all together might.
+                found = deploy(task, bounds, at_once=True)
+        except (NoHostError, NoEndError) as error:
             return Answer("unknown", goal=GOAL, reason=str(error))
-        return answer(task, satisfaction, began, bounds)
+        return answer(task, *found, bounds)
 
 
 def bounds_of(problem: Problem, bound_ms: float | None) -> list[Bound | None]:

@@ -35,11 +35,10 @@ def first_stage(
     budget = budget.part(FIRST_SHARE)
     start = mips.first_stage(stage, generator, parameters, budget.part(START_SHARE))
     packing = mips.instances_packing(stage, parameters)
-    instances = Instances(stage, packing, swappable(packing))
+    instances = Instances(stage, packing)
     known = instances.in_order(start.bins) if isinstance(start, Assigned) else None
-    solve = instances.least if instances.size <= LARGEST_MODEL else None
     what = f"the instances into {stage.count} container(s)"
-    return _answer(packing, known, solve, budget, generator, what)
+    return _answer(packing, known, instances, budget, generator, what)
 
 
 def second_stage(
@@ -48,11 +47,9 @@ def second_stage(
     """Containers onto servers: the least traffic x link cost."""
     start = mips.second_stage(stage, generator, parameters, budget.part(START_SHARE))
     packing = mips.containers_packing(stage)
-    containers = Containers(packing, swappable(packing))
     known = start.bins if isinstance(start, Assigned) else None
-    solve = containers.least if containers.size <= LARGEST_MODEL else None
     what = f"the containers onto {len(stage.room)} server(s)"
-    return _answer(packing, known, solve, budget, generator, what)
+    return _answer(packing, known, Containers(packing), budget, generator, what)
 
 
 def swappable(packing: Packing) -> list[list[int]]:
@@ -70,16 +67,17 @@ def groups(numbers: IndexArray) -> list[list[int]]:
 def _answer(
     packing: Packing,
     start: IndexArray | None,
-    solve: Callable[[IndexArray | None, Budget, int], Found] | None,
+    model: Instances | Containers,
     budget: Budget,
     generator: np.random.Generator,
     what: str,
 ) -> Assigned | Stuck:
     """The best map, and in its trace what is proved about it."""
     seed = int(generator.integers(2**31))
-    found = Found("unknown", start, 0.0) if solve is None else solve(start, budget, seed)
+    too_large = model.size > LARGEST_MODEL
+    found = Found("unknown", start, 0.0) if too_large else model.least(start, budget, seed)
     if found.nodes is None or found.outcome == "infeasible":
-        return Stuck(_why(found, solve is None, budget, what))
+        return Stuck(_why(found, too_large, budget, what))
     cost = packing.cost(found.nodes)
     # Beyond the cost, and this near to it, there is only rounding.
     gap = 0.0 if cost <= found.bound else gap_between(cost, found.bound)
@@ -93,7 +91,7 @@ def _answer(
     if start is not None:
         trace["start_cost"] = packing.cost(start)
     if not proved:
-        trace["ended"] = _too_large(what) if solve is None else budget.reason
+        trace["ended"] = _too_large(what) if too_large else budget.reason
     return Assigned(found.nodes, trace)
 
 
@@ -112,10 +110,10 @@ def _too_large(what: str) -> str:
 class Instances:
     """Instances that go into containers."""
 
-    def __init__(self, stage: StageOne, packing: Packing, swappable: list[list[int]]) -> None:
+    def __init__(self, stage: StageOne, packing: Packing) -> None:
         self._packing = packing
         self._hosts = stage.group_servers[stage.group]
-        self._swappable = swappable
+        self._swappable = swappable(packing)
         one, other = np.nonzero(packing.traffic)
         first, second, rate = merged_pairs(one, other, packing.traffic[one, other])
         self._items = Items(
@@ -178,9 +176,9 @@ def _unnamed(stage: StageOne) -> list[str]:
 class Containers:
     """Containers that go onto servers."""
 
-    def __init__(self, packing: Packing, swappable: list[list[int]]) -> None:
+    def __init__(self, packing: Packing) -> None:
         self._packing = packing
-        self._swappable = swappable
+        self._swappable = swappable(packing)
         fits = (packing.demand[:, None, :] <= packing.room[None, :, :]).all(axis=2)
         self._allowed = packing.allowed & fits
         choices = self._allowed.sum(axis=1)

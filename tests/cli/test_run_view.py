@@ -147,6 +147,8 @@ def huge() -> RunTally:
             began_ms=START,
             ended_ms=START + 60_000,
             placement=placement,
+            reports=(),
+            run_ms={},
             instances=tuple(InstanceMeasures(each, each, "rome", 10**12, 10**11, 1.5e6) for each in nodes),
             streams=tuple(StreamMeasures(*ends, 123_456_789, 98_765_432_109) for ends in app.streams),
             rows=10**12,

@@ -14,7 +14,7 @@ from berth.model import BadInput
 from berth.pipeline.ingest import IngestOptions, ingest
 from berth.runtime import feeds as module
 from berth.runtime.application import Application
-from berth.runtime.feeds import Feeds, Heartbeat, Probe
+from berth.runtime.feeds import Feeds, heartbeat_record, probe_record
 from berth.runtime.measures import BatchMeasures, measured
 from berth.spark import SparkSession
 from tests.runtime.words import CHAIN, START, batch, chain, chain_reports
@@ -71,8 +71,11 @@ def test_operators_and_streams(tmp_path: Path) -> None:
 def test_probes_and_heartbeats(tmp_path: Path) -> None:
     """As the contract has them; a node that is away has figures, too, because every field is needed."""
     with Feeds(tmp_path, Application("app")) as feeds:
-        feeds.probes([Probe(START + 0.4, "rome", "paris", 21.5)])
-        feeds.heartbeats([Heartbeat(START, "rome", True, 1.5, 7.25), Heartbeat(START, "paris", False)])
+        feeds.add("probes", [probe_record(START + 0.4, "rome", "paris", 21.5)])
+        feeds.add(
+            "heartbeats",
+            [heartbeat_record(START, "rome", True, 1.5, 7.25), heartbeat_record(START, "paris", False)],
+        )
     assert records(tmp_path, "probes") == [{"ts": START, "from": "rome", "to": "paris", "rtt_ms": 21.5}]
     assert records(tmp_path, "heartbeats") == [
         {"ts": START, "node": "rome", "up": True, "run_queue": 1.5, "mips": 7.25},
@@ -150,7 +153,7 @@ def test_files_get_rarer(tmp_path: Path) -> None:
             written.append(second)
     assert written[:7] == [0, 1, 3, 7, 15, 31, 63]
     assert {later - sooner for sooner, later in pairwise(written[6:])} == {60}
-    feeds.close()
+    feeds.flush()
     assert len(records(tmp_path, "streams")) == 600 * 3
 
 
@@ -185,7 +188,7 @@ def test_names_sort_by_time_and_never_come_twice(tmp_path: Path) -> None:
     runs = [Feeds(tmp_path, Application("app")) for _ in range(3)]
     for number in range(20):
         for feeds in runs:
-            feeds.probes([Probe(START + number, "a", "b", 1.0)])
+            feeds.add("probes", [probe_record(START + number, "a", "b", 1.0)])
             feeds.flush()
     files = sorted((tmp_path / "probes").iterdir())
     assert len(files) == 60
@@ -213,7 +216,7 @@ def test_nobody_sees_half_a_file(tmp_path: Path) -> None:
     reader = threading.Thread(target=read)
     reader.start()
     for _ in range(100):
-        feeds.probes([Probe(START, "a" * 100, "b" * 100, 1.0)] * 500)
+        feeds.add("probes", [probe_record(START, "a" * 100, "b" * 100, 1.0)] * 500)
         feeds.flush()
     done.set()
     reader.join()
@@ -227,7 +230,7 @@ def test_threads_lose_nothing(tmp_path: Path) -> None:
 
     def probe() -> None:
         for number in range(300):
-            feeds.probes([Probe(START + number, "a", "b", 1.0)])
+            feeds.add("probes", [probe_record(START + number, "a", "b", 1.0)])
             feeds.flush()
 
     threads = [threading.Thread(target=probe) for _ in range(4)]
@@ -243,9 +246,9 @@ def test_what_cannot_be_written_waits(tmp_path: Path) -> None:
     feeds = Feeds(tmp_path, Application("app"), clock=Clock())
     (tmp_path / "probes").rmdir()
     with pytest.raises(BadInput, match="probes"):
-        feeds.probes([Probe(START, "a", "b", 1.0)])
+        feeds.add("probes", [probe_record(START, "a", "b", 1.0)])
     (tmp_path / "probes").mkdir()
-    feeds.close()
+    feeds.flush()
     assert len(records(tmp_path, "probes")) == 1
 
 
@@ -276,12 +279,21 @@ def test_ingest_reads_it_all(spark: SparkSession, tmp_path: Path) -> None:
         for second in range(0, 101, 5):
             now = START + second * 1000
             feeds.idle(now)
-            feeds.probes([Probe(now, "rome", "paris", 24.0), Probe(now, "paris", "tokyo", 40.0)])
-            feeds.heartbeats(
-                [Heartbeat(now, "rome", True, 1.0, 12.5), Heartbeat(now, "paris", True, 3.0, 12.5)]
+            feeds.add(
+                "probes",
+                [probe_record(now, "rome", "paris", 24.0), probe_record(now, "paris", "tokyo", 40.0)],
             )
-            dead = Heartbeat(now, "tokyo", False)
-            feeds.heartbeats([dead if second >= 75 else Heartbeat(now, "tokyo", True, 0.0, 12.5)])
+            feeds.add(
+                "heartbeats",
+                [
+                    heartbeat_record(now, "rome", True, 1.0, 12.5),
+                    heartbeat_record(now, "paris", True, 3.0, 12.5),
+                ],
+            )
+            dead = heartbeat_record(now, "tokyo", False)
+            feeds.add(
+                "heartbeats", [dead if second >= 75 else heartbeat_record(now, "tokyo", True, 0.0, 12.5)]
+            )
     summary = ingest(spark, telemetry, problem, tmp_path / "measured", IngestOptions())
     assert summary.counts.quarantined == {}
     measured_problem = json.loads((tmp_path / "measured" / "problem.json").read_text())

@@ -52,7 +52,7 @@ def batch(*values: Any) -> pa.RecordBatch:
 def test_rows_pass_and_are_counted() -> None:
     """The report has rows, bytes, the instance of the partition and where it ran."""
     told: list[dict[str, Any]] = []
-    passed = list(on_worker.passing(POINT, told.append)(iter([batch(1, 2), batch(3)])))
+    passed = list(on_worker.counting(POINT, told.append)(iter([batch(1, 2), batch(3)])))
     assert [each.to_pydict()["value"] for each in passed] == [[1, 2], [3]]
     (report,) = told
     assert report["rows_in"] == 3
@@ -78,7 +78,7 @@ def test_the_wrong_node_is_an_error_before_any_row(
         yield batch(1)
 
     with pytest.raises(RuntimeError) as caught:
-        list(on_worker.passing(POINT, lambda report: None)(rows()))
+        list(on_worker.counting(POINT, lambda report: None)(rows()))
     assert message_in(str(caught.value)) == (
         "operator tag runs elsewhere than planned: on paris, not on rome"
     )
@@ -94,7 +94,7 @@ def test_functions_report_what_they_give() -> None:
             yield each
             yield each
 
-    list(on_worker.over_batches(POINT, told.append, twice)(iter([batch(1, 2)])))
+    list(on_worker.counting(POINT, told.append, twice)(iter([batch(1, 2)])))
     assert (told[0]["rows_in"], told[0]["rows_out"]) == (2, 4)
 
 
@@ -115,7 +115,7 @@ def test_the_failing_row_is_found(kind: str, place: int) -> None:
     if kind == "pandas":
         frames = [each.to_pandas() for each in frames]
     with pytest.raises(RuntimeError) as caught:
-        list(on_worker.over_batches(POINT, lambda report: None, fails_on_seven)(iter(frames)))
+        list(on_worker.counting(POINT, lambda report: None, fails_on_seven)(iter(frames)))
     assert message_in(str(caught.value)) == "operator tag failed on row {'value': 7}: ValueError: seven"
 
 
@@ -127,7 +127,7 @@ def test_a_function_that_raises_without_a_row() -> None:
         yield
 
     with pytest.raises(RuntimeError, match="operator tag failed on no row: it raised before the first one"):
-        list(on_worker.over_batches(POINT, lambda report: None, never)(iter([batch(1)])))
+        list(on_worker.counting(POINT, lambda report: None, never)(iter([batch(1)])))
 
 
 def test_values_of_a_failing_row_function_are_named() -> None:
@@ -145,7 +145,7 @@ def test_shares_are_split_by_the_last_column() -> None:
     )
     told: list[dict[str, Any]] = []
     point = replace(POINT, role="split", keep=(1, 2))
-    (kept,) = on_worker.passing(point, told.append)(iter([rows]))
+    (kept,) = on_worker.counting(point, told.append)(iter([rows]))
     assert kept.to_pydict() == {"value": ["b", "c", "d"]}
     assert told[0]["rows_in"] == 3
 
@@ -160,8 +160,8 @@ def test_columns_get_their_own_names_back() -> None:
             yield each
 
     point = replace(POINT, names=("a.b",))
-    list(on_worker.over_batches(point, lambda report: None, look)(iter([batch(1)])))
-    list(on_worker.over_batches(point, lambda report: None, look)(iter([batch(1).to_pandas()])))
+    list(on_worker.counting(point, lambda report: None, look)(iter([batch(1)])))
+    list(on_worker.counting(point, lambda report: None, look)(iter([batch(1).to_pandas()])))
     assert seen == [["a.b"], ["a.b"]]
 
 
@@ -171,9 +171,9 @@ def test_emulated_delays_are_waited_for_once(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(on_worker.time, "sleep", slept.append)
     told: list[dict[str, Any]] = []
     point = replace(POINT, wait_ms=22.0)
-    list(on_worker.passing(point, told.append)(iter([batch().cast(pa.schema([("value", pa.int64())]))])))
+    list(on_worker.counting(point, told.append)(iter([batch().cast(pa.schema([("value", pa.int64())]))])))
     assert slept == []
-    list(on_worker.passing(point, told.append)(iter([batch(1), batch(2)])))
+    list(on_worker.counting(point, told.append)(iter([batch(1), batch(2)])))
     assert slept == [0.022]
     assert [report["waited_ms"] for report in told] == [0.0, 22.0]
 

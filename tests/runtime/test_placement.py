@@ -10,7 +10,7 @@ from berth.files import problem_from
 from berth.files.plan_file import plan_from
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.application import Application, described
-from berth.runtime.cluster.nodes import resource_name, room_of
+from berth.runtime.cluster.nodes import cluster_node, resource_name
 from berth.runtime.placement import Branch, Placement, placement_of
 
 NODES = ("rome", "paris", "tokyo")
@@ -133,6 +133,6 @@ def test_names_of_resources_are_safe_and_different() -> None:
 
 def test_room_is_never_too_small_for_an_executor() -> None:
     """A node without capacity gets what an executor needs."""
-    rooms = [room_of(node) for node in problem().network.nodes]
+    rooms = [cluster_node(node) for node in problem().network.nodes]
     assert {room.slots for room in rooms} == {2}
     assert {room.memory_mb for room in rooms} == {512}

@@ -15,11 +15,10 @@ import pytest
 from berth.files.run_folder import NOW_FILE, alive
 from berth.runtime import tally as live
 from berth.runtime import tally as tally_module
-from berth.runtime.figures import Latencies
 from berth.runtime.measures import BatchMeasures, measured
 from berth.runtime.placement import Placement
 from berth.runtime.running import Migration
-from berth.runtime.tally import RunTally, TallyWriter
+from berth.runtime.tally import Latencies, RunTally, TallyWriter
 from tests.runtime.words import CHAIN, START, batch, chain, chain_reports
 
 TIMES = {1: 40.0, 2: 7.0, 3: 8.0, 4: 100.0, 5: 50.0, 6: 30.0, 7: 20.0, 8: 10.0}

@@ -16,7 +16,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import BadInput
 from berth.runtime.application import Application
-from berth.runtime.cluster.nodes import Room
 from berth.runtime.executors import ExecutorSize, profiles_for, settings_for_pinning
 from berth.runtime.placement import Placement
 from berth.runtime.weave import Weaver
@@ -47,7 +46,7 @@ def settings(spark: SparkSession) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def profiles(spark: SparkSession) -> dict[str, ResourceProfile]:
-    return profiles_for({node: Room(2, 512) for node in NODES}, ExecutorSize())
+    return profiles_for(dict.fromkeys(NODES, 2), ExecutorSize())
 
 
 @pytest.fixture

@@ -65,7 +65,8 @@ def start(
 @cluster.command()
 def status(name: Name = None, as_json: AsJson = False) -> None:
     """Say of every node whether its worker is up, what it offers and what is in use."""
-    from berth.runtime.cluster.access import endings, page_of, running_clusters
+    from berth.runtime.cluster.access import page_of, running_clusters
+    from berth.runtime.cluster.folder import endings
 
     running = running_clusters()
     chosen = running if name is None else [_named(name, running)]
@@ -77,8 +78,8 @@ def status(name: Name = None, as_json: AsJson = False) -> None:
         _print_status(one, page)
     if not running:
         _say("no cluster is running")
-    for ending in endings():
-        _say(f"cluster {ending.name} has ended: {ending.reason} (its logs: {ending.logs})")
+    for folder, reason in endings().items():
+        _say(f"cluster {folder.name} has ended: {reason} (its logs: {folder / 'logs'})")
 
 
 @cluster.command()
@@ -92,7 +93,7 @@ def revive(
 
     running = running_clusters()
     if not running:
-        raise BadInput(["no cluster is running"])
+        raise BadInput("no cluster is running")
     chosen = _only(running) if name is None else _named(name, running)
     with leaving_on_signals(), waiting(f"starting the worker of {node}"):
         revive_node(chosen, node)
@@ -105,10 +106,11 @@ def stop(
     everything: Annotated[bool, flag("--all", "Stop every cluster of this machine.")] = False,
 ) -> None:
     """Stop a cluster, and wait until none of its processes is left."""
-    from berth.runtime.cluster.access import forget_endings, running_clusters, stop_cluster
+    from berth.runtime.cluster.access import running_clusters, stop_cluster
+    from berth.runtime.cluster.folder import forget_endings
 
     if name is not None and everything:
-        raise BadInput(["stop: give a NAME or --all, not both"])
+        raise BadInput("stop: give a NAME or --all, not both")
     running = running_clusters()
     if name is not None:
         chosen = [_named(name, running)]
@@ -131,7 +133,7 @@ def _only(running: list[Cluster]) -> Cluster:
     own = [one for one in running if not one.temporary] or running
     if len(own) > 1:
         names = ", ".join(one.name for one in own)
-        raise BadInput([f"{len(own)} clusters are running ({names}): say which"])
+        raise BadInput(f"{len(own)} clusters are running ({names}): say which")
     return own[0]
 
 
@@ -139,7 +141,7 @@ def _named(name: str, running: list[Cluster]) -> Cluster:
     by_name = {one.name: one for one in running}
     if name not in by_name:
         names = ", ".join(by_name) or "none"
-        raise BadInput([f"no cluster {did_you_mean(name, by_name)}; running: {names}"])
+        raise BadInput(f"no cluster {did_you_mean(name, by_name)}; running: {names}")
     return by_name[name]
 
 

@@ -71,7 +71,7 @@ def coordinates(
 ) -> None:
     """Compute network coordinates from delays, and write them into a problem."""
     if not spark and (configuration or (master and "BERTH_MASTER" not in os.environ)):
-        raise BadInput(["--master and --conf go with --spark"])
+        raise BadInput("--master and --conf go with --spark")
     options = _options(dimensions=dimensions, height=height, neighbours=neighbours, refine=refine)
     document = read_document(problem)
     network = network_from(document)
@@ -96,7 +96,7 @@ def coordinates(
         located, measured = _located(network, probes or [], options, seed, most_listed)
     found = located.coordinates
     if found.errors is None:
-        raise BadInput([f"{problem}: no delay between any two nodes: it needs links, a matrix or --probes"])
+        raise BadInput(f"{problem}: no delay between any two nodes: it needs links, a matrix or --probes")
     changed = with_coordinates(
         document, found.positions, found.heights if height else None, set(found.unplaced.tolist())
     )
@@ -115,7 +115,7 @@ def _options(**given: Any) -> VivaldiOptions:
     try:
         return VivaldiOptions(**given)
     except ValueError as error:
-        raise BadInput([f"--{error}"]) from None
+        raise BadInput(f"--{error}") from None
 
 
 def _located(

@@ -76,7 +76,7 @@ def explain(
 ) -> None:
     """Say why the operators are where they are, what binds, and what would help."""
     if what_if not in DEPTHS:
-        raise BadInput([f"--what-if {what_if}: expected none, quick or full"])
+        raise BadInput(f"--what-if {what_if}: expected none, quick or full")
     if out_file is not None:
         picture_format("--out", out_file)
         check_writable(out_file)

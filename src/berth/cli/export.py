@@ -90,11 +90,11 @@ def export(
 def _image(driver: str, image: str | None, command: str | None, nomad: bool) -> str:
     """The image to start; drivers without one need a command."""
     if not driver:
-        raise BadInput(["--driver: is empty; Nomad's usual ones are docker, exec and raw_exec"])
+        raise BadInput("--driver: is empty; Nomad's usual ones are docker, exec and raw_exec")
     if image is not None and driver not in WITH_IMAGES:
-        raise BadInput([f"--image {image}: the driver {driver!r} starts no image; leave it out"])
+        raise BadInput(f"--image {image}: the driver {driver!r} starts no image; leave it out")
     if nomad and command is None and driver not in WITH_IMAGES:
-        raise BadInput([f"--command: is needed with the driver {driver!r}: what does a task run?"])
+        raise BadInput(f"--command: is needed with the driver {driver!r}: what does a task run?")
     return HERON_IMAGE if image is None else image
 
 
@@ -102,11 +102,11 @@ def _attribute(given: str) -> str:
     """The attribute's name, whether or not it is written as Nomad's constraints have it."""
     name = given.removeprefix("${").removesuffix("}")
     if not re.fullmatch(r"[\w.-]+", name):
-        raise BadInput([f"--node-attribute {given}: expected a name such as {NODE_NAME} or meta.rack"])
+        raise BadInput(f"--node-attribute {given}: expected a name such as {NODE_NAME} or meta.rack")
     return name
 
 
 def _mhz(given: float | None) -> float | None:
     if given is not None and not 1 <= given <= MOST_MHZ:
-        raise BadInput([f"--mhz-per-core {given:g}: expected 1 to {MOST_MHZ:,.0f}"])
+        raise BadInput(f"--mhz-per-core {given:g}: expected 1 to {MOST_MHZ:,.0f}")
     return given

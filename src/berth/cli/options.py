@@ -92,7 +92,7 @@ def picture_format(option: str, file: Path) -> Literal["png", "svg"]:
     """
     formats: dict[str, Literal["png", "svg"]] = {".png": "png", ".svg": "svg"}
     if file.suffix.lower() not in formats:
-        raise BadInput([f"{option} {file}: expected a name that ends in .png or .svg"])
+        raise BadInput(f"{option} {file}: expected a name that ends in .png or .svg")
     return formats[file.suffix.lower()]
 
 
@@ -108,7 +108,7 @@ def objective_from(given: list[str] | None) -> dict[str, float]:
     for item in given or []:
         name, _, weight = item.partition("=")
         if name not in METRIC_BY_NAME:
-            raise BadInput([f"--objective: no metric {did_you_mean(name, METRIC_BY_NAME)}"])
+            raise BadInput(f"--objective: no metric {did_you_mean(name, METRIC_BY_NAME)}")
         weights[name] = _weight(item, weight or "1")
     return weights
 
@@ -119,7 +119,7 @@ def _weight(item: str, text: str) -> float:
     except ValueError:
         weight = -1.0
     if not 0 < weight < float("inf"):
-        raise BadInput([f"--objective {item}: the weight must be a number above 0"])
+        raise BadInput(f"--objective {item}: the weight must be a number above 0")
     return weight
 
 
@@ -129,7 +129,7 @@ def settings_from(items: list[str] | None) -> dict[str, str]:
     for item in items or []:
         key, equals, value = item.partition("=")
         if not equals or not key:
-            raise BadInput([f"--set {item}: expected key=value"])
+            raise BadInput(f"--set {item}: expected key=value")
         settings[key.replace("-", "_")] = value
     return settings
 
@@ -137,7 +137,7 @@ def settings_from(items: list[str] | None) -> dict[str, str]:
 def time_limit_from(seconds: float) -> float | None:
     """The time limit; None where it is infinite."""
     if not seconds > 0:
-        raise BadInput([f"--time-limit: {seconds} is not above 0"])
+        raise BadInput(f"--time-limit: {seconds} is not above 0")
     return None if seconds == float("inf") else seconds
 
 

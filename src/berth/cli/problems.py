@@ -74,7 +74,7 @@ class _Recipe:
         text = document_text(document, file)
         if len(text) > LARGEST_BYTES:
             size, most = len(text) >> 20, LARGEST_BYTES >> 20
-            raise BadInput([f"--set: a problem of {size} MiB; at most {most} can be read: ask for less"])
+            raise BadInput(f"--set: a problem of {size} MiB; at most {most} can be read: ask for less")
         problem_from(document)
         return text
 
@@ -116,7 +116,7 @@ def generate(
         _list([kind] if kind else list(GENERATORS), as_json, with_parameters=kind is not None)
         return
     if kind is None:
-        raise BadInput([f"KIND: is needed, one of {', '.join(GENERATORS)}"])
+        raise BadInput(f"KIND: is needed, one of {', '.join(GENERATORS)}")
     find_generator(kind)
     recipe = _Recipe(kind, settings_from(settings), _network(network_file))
     suffix = ".yaml" if as_yaml else ".json"
@@ -150,13 +150,13 @@ def _network(file: Path | None) -> Network | Delays | None:
 def _folder(target: Path | None, count: int | None) -> Path:
     """Where many files go; made if it isn't there."""
     if count is not None and not 1 <= count <= MOST_FILES:
-        raise BadInput([f"--count: {count} is not between 1 and {MOST_FILES:,}"])
+        raise BadInput(f"--count: {count} is not between 1 and {MOST_FILES:,}")
     if target is None:
-        raise BadInput(["--count: needs a folder (--out DIR)"])
+        raise BadInput("--count: needs a folder (--out DIR)")
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput([f"{target}: no folder: {(error.strerror or str(error)).lower()}"]) from None
+        raise BadInput(f"{target}: no folder: {(error.strerror or str(error)).lower()}") from None
     return target
 
 

@@ -96,7 +96,7 @@ def reproduce(
         return
     stored = Stored(folder)
     if report_only and not stored.journal().experiments:
-        raise BadInput([f"--report-only: no runs are in {folder}; without it they are done"])
+        raise BadInput(f"--report-only: no runs are in {folder}; without it they are done")
     with stored.locked():
         if not report_only:
             _run(stored, chosen, setting, master, configuration)
@@ -115,7 +115,7 @@ def reproduce(
 
 def _checked_seed(seed: int) -> int:
     if not 0 <= seed < 2**63:
-        raise BadInput([f"--seed {seed}: expected a whole number from 0 to {2**63 - 1}"])
+        raise BadInput(f"--seed {seed}: expected a whole number from 0 to {2**63 - 1}")
     return seed
 
 
@@ -123,7 +123,7 @@ def _data_folder(data: Path | None) -> Path | None:
     if data is None or not str(data):
         return None
     if not data.is_dir():
-        raise BadInput([f"--data {data}: no such folder"])
+        raise BadInput(f"--data {data}: no such folder")
     return data.resolve()
 
 

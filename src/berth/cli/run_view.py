@@ -18,8 +18,7 @@ from berth.amounts import byte_rate, counted, duration, milliseconds, percentage
 from berth.cli.output import err, out, plain_table
 
 if TYPE_CHECKING:
-    from berth.runtime.figures import Figures, OperatorFigures, StreamFigures
-    from berth.runtime.tally import RunTally
+    from berth.runtime.tally import Figures, OperatorFigures, RunTally, StreamFigures
 
 LINE_SECONDS = 10.0
 QUIET_SECONDS = 10.0
@@ -108,8 +107,8 @@ def print_report(tally: RunTally) -> None:
     if figures.latency is not None:
         times = figures.latency
         out.print(
-            f"end-to-end latency: half of the batches within {latency(times.median)}, "
-            f"95 % within {latency(times.p95)}, all within {latency(times.longest)}",
+            f"end-to-end latency: half of the batches within {latency(times.p50)}, "
+            f"95 % within {latency(times.p95)}, all within {latency(times.max)}",
             soft_wrap=True,
         )
     _print_placement(figures)

@@ -63,7 +63,7 @@ def serve(
         upload_bytes=int(largest_upload * MEBIBYTE),
     )
     if settings.token is None and not settings.only_here:
-        raise BadInput([f"--host {host}: others can reach it, so a token is needed (--token-file FILE)"])
+        raise BadInput(f"--host {host}: others can reach it, so a token is needed (--token-file FILE)")
     serve(settings, lambda address: tell(f"berth is at {address} (Ctrl-C ends it)"), open_page=open_page)
 
 

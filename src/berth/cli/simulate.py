@@ -131,7 +131,7 @@ def _check_targets(folder: Path | None, picture: Path | None) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadInput([f"--out {folder}: no folder: {(error.strerror or str(error)).lower()}"]) from None
+            raise BadInput(f"--out {folder}: no folder: {(error.strerror or str(error)).lower()}") from None
         check_writable(folder / "series.csv")
 
 

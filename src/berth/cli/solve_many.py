@@ -99,7 +99,7 @@ def solve_many(
         _place_together(problems, variants, folder, network, limit, in_turn, master, configuration, as_json)
         return
     if network is not None or in_turn:
-        raise BadInput(["--network and --in-turn go with --together"])
+        raise BadInput("--network and --in-turn go with --together")
     variants = variants_for(policy or ["auto"], choices, seeds_from(seeds))
     job = Job(find_problems(problems), variants, Terms(limit, weights), folder, retry_errors)
     with locked(folder):
@@ -118,9 +118,9 @@ def _choices(settings: list[str] | None, sweep: list[str] | None) -> dict[str, l
         key, equals, values = item.partition("=")
         key = key.replace("-", "_")
         if not equals or not key or not all(values.split(",")):
-            raise BadInput([f"--sweep {item}: expected key=value,value,..."])
+            raise BadInput(f"--sweep {item}: expected key=value,value,...")
         if key in choices:
-            raise BadInput([f"--sweep {item}: {key} is given twice"])
+            raise BadInput(f"--sweep {item}: {key} is given twice")
         choices[key] = values.split(",")
     return choices
 

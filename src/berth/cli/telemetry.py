@@ -96,7 +96,7 @@ def ingest(
     from berth.pipeline.ingest import ingest as ingest_telemetry
 
     if once and not follow:
-        raise BadInput(["--once: only with --follow; without it, everything is taken in once anyway"])
+        raise BadInput("--once: only with --follow; without it, everything is taken in once anyway")
     options = IngestOptions(window, weight, reference_mips, carbon_intensity, clock_skew, watermark, every)
     with session_for(master, conf, "berth ingest") as session, watching(session) as steps:
         if follow:

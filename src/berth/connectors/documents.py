@@ -36,14 +36,14 @@ def amounts_of(resources: Mapping[str, float], unit: str, path: str) -> Amounts:
         BadInput: memory is named twice, or an amount is too large.
     """
     if "memory" in resources and "ram" in resources:
-        raise BadInput([f"{path}: 'memory' and 'ram' are the same to other systems; keep one"])
+        raise BadInput(f"{path}: 'memory' and 'ram' are the same to other systems; keep one")
     cpu, sizes = float(resources.get("cpu", 0.0)), {}
     if cpu > MOST_CORES:
-        raise BadInput([f"{path}.cpu: {cpu:g} cores are more than other systems can count"])
+        raise BadInput(f"{path}.cpu: {cpu:g} cores are more than other systems can count")
     for name in ("memory", "ram", "disk"):
         size = resources.get(name, 0.0) * UNITS[unit]
         if size > LARGEST:
-            raise BadInput([f"{path}.{name}: {size:g} bytes are more than other systems can count"])
+            raise BadInput(f"{path}.{name}: {size:g} bytes are more than other systems can count")
         sizes[name] = whole(size)
     return Amounts(cpu, sizes["memory"] + sizes["ram"], sizes["disk"])
 

@@ -42,7 +42,7 @@ def exported(problem: Problem, plan: Plan, request: Request) -> dict[str, Writte
     """
     names = [application.name for application in problem.applications]
     if request.application is not None and request.application not in names:
-        raise BadInput([f"--application: no application {did_you_mean(request.application, names)}"])
+        raise BadInput(f"--application: no application {did_you_mean(request.application, names)}")
     found: dict[str, Written] = {}
     mistakes: list[str] = []
     for number, (name, file) in enumerate(zip(names, safe_names(names), strict=True)):
@@ -74,11 +74,11 @@ def write_all(documents: dict[str, Written], target: Path) -> list[Path]:
     if not folder:
         return _write([target], documents)
     if target.exists() and not target.is_dir():
-        raise BadInput([f"{target}: {len(documents)} files need a folder, and this is none"])
+        raise BadInput(f"{target}: {len(documents)} files need a folder, and this is none")
     try:
         target.mkdir(exist_ok=True)
     except OSError as error:
-        raise BadInput([f"{target}: can't be made: {(error.strerror or str(error)).lower()}"]) from None
+        raise BadInput(f"{target}: can't be made: {(error.strerror or str(error)).lower()}") from None
     return _write([target / name for name in documents], documents)
 
 

@@ -38,14 +38,14 @@ def packing_plan(problem: Problem, plan: Plan, number: int, unit: str) -> Writte
     application = problem.applications[number]
     if application.containers is None:
         path = f"applications[{number}].containers"
-        raise BadInput([f"{path}: is needed: Heron packs instances into containers (Nomad needs none)"])
+        raise BadInput(f"{path}: is needed: Heron packs instances into containers (Nomad needs none)")
     groups = groups_of(problem, plan, number)
     packed: dict[int, list[int]] = {}
     for group in groups:
         if group.container is not None:
             packed.setdefault(group.container, []).extend(group.instances)
     if any(container >= LARGEST_ID for container in packed):
-        raise BadInput([f"applications[{number}].containers.count: more than Heron can count"])
+        raise BadInput(f"applications[{number}].containers.count: more than Heron can count")
     capacity = _resource(application.containers.capacity, unit, f"applications[{number}].containers.capacity")
     plans = _instance_plans(problem, number, unit)
     containers = [

@@ -43,7 +43,7 @@ def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
     if len(files) == 1 and not foreign[0]:
         return Loaded(plan_from(documents[0]))
     if problem is None:
-        raise BadInput([f"{files[0]}: a plan of another system's can only be read with its problem"])
+        raise BadInput(f"{files[0]}: a plan of another system's can only be read with its problem")
     prefixes = [f"{file}: " if len(files) > 1 else "" for file in files]
     mistakes = [
         f"{file}: neither a packing plan of Heron's nor a job of Nomad's; a plan of berth's stands alone"
@@ -60,7 +60,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     found = sorted(path.glob("*.json"))
     if not found:
-        raise BadInput([f"{path}: no *.json in this folder"])
+        raise BadInput(f"{path}: no *.json in this folder")
     return found
 
 

@@ -11,8 +11,9 @@ from itertools import islice
 class BadInput(ValueError):  # noqa: N818
     """Input that breaks the rules: one line for each mistake, with the field's path."""
 
-    def __init__(self, mistakes: Iterable[str]) -> None:
-        self.mistakes = tuple(_printable(mistake) for mistake in mistakes)
+    def __init__(self, mistakes: str | Iterable[str]) -> None:
+        lines = (mistakes,) if isinstance(mistakes, str) else mistakes
+        self.mistakes = tuple(_printable(line) for line in lines)
         super().__init__("\n".join(self.mistakes))
 
 

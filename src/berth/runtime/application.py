@@ -184,20 +184,20 @@ class Application:
         _check_name("operator", name)
         what = f"operator {name!r}"
         if name in self.operators:
-            raise BadInput([f"{what}: there are two of that name; give one of them another with name=..."])
+            raise BadInput(f"{what}: there are two of that name; give one of them another with name=...")
         _check_fields(what, fields, _OPERATOR_FIELDS)
         if isinstance(parallelism, bool) or not isinstance(parallelism, int) or parallelism < 1:
-            raise BadInput([f"{what}: parallelism: expected a whole number from 1 on, not {parallelism!r}"])
+            raise BadInput(f"{what}: parallelism: expected a whole number from 1 on, not {parallelism!r}")
         if inputs is None:
             inputs = _inputs_of(what, kind, function)
         elif isinstance(inputs, str):
-            raise BadInput([f"{what}: inputs: expected a list of names, not {inputs!r}"])
+            raise BadInput(f"{what}: inputs: expected a list of names, not {inputs!r}")
         if kind == "source" and inputs:
-            raise BadInput([f"{what}: a source takes 'spark' (and 'instance'), not {', '.join(inputs)}"])
+            raise BadInput(f"{what}: a source takes 'spark' (and 'instance'), not {', '.join(inputs)}")
         if kind != "source" and not inputs:
-            raise BadInput([f"{what}: takes nothing: name its inputs as parameters or with inputs=[...]"])
+            raise BadInput(f"{what}: takes nothing: name its inputs as parameters or with inputs=[...]")
         if kind in ("arrow", "pandas") and len(inputs) > 1:
-            raise BadInput([f"{what}: over batches there is one input; unite {', '.join(inputs)} first"])
+            raise BadInput(f"{what}: over batches there is one input; unite {', '.join(inputs)} first")
         columns = (key,) if isinstance(key, str) else tuple(key)
         self.operators[name] = Operator(
             name, kind, function, tuple(inputs), parallelism, columns, schema, fields
@@ -230,7 +230,7 @@ class Application:
             ]
             if not ready:
                 rest = ", ".join(name for name in self.operators if name not in ordered)
-                raise BadInput([f"application {self.name!r}: a cycle among {rest}"])
+                raise BadInput(f"application {self.name!r}: a cycle among {rest}")
             ordered.update((each.name, each) for each in ready)
         return list(ordered.values())
 
@@ -261,10 +261,10 @@ def _inputs_of(what: str, kind: Kind, function: Callable[..., Any]) -> list[str]
         # the parameter of such a function is an iterator of batches of the one input
         names = [each.name for each in parameters if each.default is inspect.Parameter.empty]
         if len(names) != 1:
-            raise BadInput([f"{what}: a function over batches has one parameter, named as its input"])
+            raise BadInput(f"{what}: a function over batches has one parameter, named as its input")
         return names
     if any(each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters):
-        raise BadInput([f"{what}: has * or ** parameters; name its inputs with inputs=[...]"])
+        raise BadInput(f"{what}: has * or ** parameters; name its inputs with inputs=[...]")
     besides = {"source": (SPARK, INSTANCE), "sink": (BATCH, INSTANCE)}.get(kind, ())
     return [
         each.name
@@ -275,7 +275,7 @@ def _inputs_of(what: str, kind: Kind, function: Callable[..., Any]) -> list[str]
 
 def _check_name(what: str, name: Any) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise BadInput([f"{what}: {name!r} is no name: text without '/', '#' and white space is one"])
+        raise BadInput(f"{what}: {name!r} is no name: text without '/', '#' and white space is one")
 
 
 def _check_fields(what: str, fields: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark import InheritableThread
 from pyspark.resource import (
@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from berth.model import BadInput
 from berth.runtime import on_worker
 from berth.runtime.cluster.access import Access
-from berth.runtime.cluster.nodes import EXECUTOR_MB, Room, resource_name
+from berth.runtime.cluster.nodes import EXECUTOR_MB, resource_name
 from berth.spark.internals import nodes_with_executors
 
 _LEAST_MB = 450
@@ -43,7 +43,7 @@ class ExecutorSize:
         """
         if self.memory_mb < _LEAST_MB:
             raise BadInput(
-                [f"executor memory: {self.memory!r} is too little; Spark needs {_LEAST_MB}m at least"]
+                f"executor memory: {self.memory!r} is too little; Spark needs {_LEAST_MB}m at least"
             )
 
     @property
@@ -52,13 +52,13 @@ class ExecutorSize:
         units = {"m": 1, "g": 1024, "t": 1024**2}
         text = self.memory.strip().lower().removesuffix("b")
         if not text[:-1].isdigit() or text[-1] not in units:
-            raise BadInput([f"executor memory: {self.memory!r} is no size; write 512m or 2g"])
+            raise BadInput(f"executor memory: {self.memory!r} is no size; write 512m or 2g")
         return int(text[:-1]) * units[text[-1]]
 
 
-def profiles_for(rooms: Mapping[str, Room], size: ExecutorSize) -> dict[str, ResourceProfile]:
+def profiles_for(slots: Mapping[str, int], size: ExecutorSize) -> dict[str, ResourceProfile]:
     """A profile for each node: its executor takes the node's room, each task one unit of its resource."""
-    return {node: _profile(node, size.slots or room.slots, size.memory) for node, room in rooms.items()}
+    return {node: _profile(node, size.slots or most, size.memory) for node, most in slots.items()}
 
 
 def _profile(node: str, slots: int, memory: str) -> ResourceProfile:
@@ -142,23 +142,18 @@ def _asking(
     return thread
 
 
+@dataclass
 class LostNodes:
     """The nodes that can't run anything: their worker is gone or, where no master tells, their executor."""
 
-    def __init__(self, access: Access, nodes: frozenset[str], lost_after_s: float) -> None:
-        """Look after some nodes.
-
-        Args:
-            access: the cluster.
-            nodes: those that an application may use.
-            lost_after_s: where no master tells, the time without an executor after which a node is lost.
-        """
-        self._access = access
-        self._nodes = nodes
-        self._lost_after_s = lost_after_s
-        self._without_executor_since: dict[str, float] = {}
-        self.now: frozenset[str] = frozenset()
-        """As of the last look."""
+    access: Access
+    nodes: frozenset[str]
+    """Those that an application may use."""
+    lost_after_s: float
+    """Where no master tells, the time without an executor after which a node is lost."""
+    now: frozenset[str] = frozenset()
+    """As of the last look."""
+    _without_executor_since: dict[str, float] = field(default_factory=dict)
 
     def look(self, session: SparkSession | None, used: Collection[str]) -> frozenset[str]:
         """The nodes that are lost now.
@@ -168,22 +163,22 @@ class LostNodes:
             used: the nodes that should have an executor.
         """
         try:
-            workers = self._access.workers()
+            workers = self.access.workers()
         except BadInput:
             # a master that doesn't answer for a moment; executors tell the rest
             workers = None
         if workers is not None:
-            self.now = self._nodes - set(workers)
+            self.now = self.nodes - set(workers)
         elif session is not None:
             self.now = self._without_executor(session, used)
         return self.now
 
     def _without_executor(self, session: SparkSession, used: Collection[str]) -> frozenset[str]:
-        here = nodes_with_executors(session, {resource_name(node): node for node in self._nodes})
+        here = nodes_with_executors(session, {resource_name(node): node for node in self.nodes})
         now, since = time.monotonic(), self._without_executor_since
         for node in used:
             if node in here:
                 since.pop(node, None)
             else:
                 since.setdefault(node, now)
-        return frozenset(node for node, began in since.items() if now - began > self._lost_after_s)
+        return frozenset(node for node, began in since.items() if now - began > self.lost_after_s)

@@ -7,11 +7,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from berth.files.document import write_text
 from berth.model import BadInput
@@ -33,25 +31,14 @@ _SHORTEST_MS = 1.0
 Record = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Probe:
+def probe_record(at_ms: float, sender: str, receiver: str, rtt_ms: float) -> Record:
     """A round trip between two nodes."""
-
-    at_ms: float
-    sender: str
-    receiver: str
-    rtt_ms: float
+    return {"ts": round(at_ms), "from": sender, "to": receiver, "rtt_ms": rtt_ms}
 
 
-@dataclass(frozen=True)
-class Heartbeat:
+def heartbeat_record(at_ms: float, node: str, up: bool, run_queue: float = 0.0, mips: float = 0.0) -> Record:
     """A node is there, or is known to be away; then its figures count for nothing."""
-
-    at_ms: float
-    node: str
-    up: bool
-    run_queue: float = 0.0
-    mips: float = 0.0
+    return {"ts": round(at_ms), "node": node, "up": up, "run_queue": run_queue, "mips": mips}
 
 
 class Feeds:
@@ -100,15 +87,13 @@ class Feeds:
             for name in FOLDERS:
                 (folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadInput([f"{folder}: can't be made: {(error.strerror or str(error)).lower()}"]) from None
+            raise BadInput(f"{folder}: can't be made: {(error.strerror or str(error)).lower()}") from None
 
     def __enter__(self) -> Feeds:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        self.flush()
 
     def batch(self, measures: BatchMeasures) -> None:
         """What the instances did in a batch, and what the streams carried."""
@@ -131,31 +116,11 @@ class Feeds:
                 self._carried(round(until_ms), sender, receiver, 0, 0, window_ms)
             self._write_if_due()
 
-    def probes(self, probes: Iterable[Probe]) -> None:
-        """Round trips between nodes."""
-        self._add(
-            "probes",
-            [
-                {"ts": round(each.at_ms), "from": each.sender, "to": each.receiver, "rtt_ms": each.rtt_ms}
-                for each in probes
-            ],
-        )
-
-    def heartbeats(self, heartbeats: Iterable[Heartbeat]) -> None:
-        """Which nodes are there."""
-        self._add(
-            "heartbeats",
-            [
-                {
-                    "ts": round(each.at_ms),
-                    "node": each.node,
-                    "up": each.up,
-                    "run_queue": each.run_queue,
-                    "mips": each.mips,
-                }
-                for each in heartbeats
-            ],
-        )
+    def add(self, folder: Literal["probes", "heartbeats"], records: Iterable[Record]) -> None:
+        """Round trips between nodes, or which nodes are there."""
+        with self._lock:
+            self._waiting[folder] += records
+            self._write_if_due()
 
     def flush(self) -> None:
         """Write all that waits, for a reader who comes now.
@@ -165,15 +130,6 @@ class Feeds:
         """
         with self._lock:
             self._write()
-
-    def close(self) -> None:
-        """Write all that waits."""
-        self.flush()
-
-    def _add(self, name: str, records: list[Record]) -> None:
-        with self._lock:
-            self._waiting[name] += records
-            self._write_if_due()
 
     def _worked(self, ts: int, measures: InstanceMeasures) -> Record:
         application, operator = self._application.origin(measures.operator)

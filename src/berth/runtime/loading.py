@@ -48,14 +48,14 @@ def _application(path: Path, variable: str, module: ModuleType) -> Application:
     if variable:
         if variable not in found:
             there = ", ".join(found) or "none"
-            raise BadInput([f"{path}: no Application named {variable!r}; there are: {there}"])
+            raise BadInput(f"{path}: no Application named {variable!r}; there are: {there}")
         return _whole(found[variable])
     different = {id(value): name for name, value in reversed(found.items())}
     if not different:
-        raise BadInput([f"{path}: no Application in it; write app = Application('name'): docs/running.md"])
+        raise BadInput(f"{path}: no Application in it; write app = Application('name'): docs/running.md")
     if len(different) > 1:
         several = sorted(different.values())
-        raise BadInput([f"{path}: has {', '.join(several)}; say which application: {path}:{several[0]}"])
+        raise BadInput(f"{path}: has {', '.join(several)}; say which application: {path}:{several[0]}")
     return _whole(found[next(iter(different.values()))])
 
 
@@ -80,7 +80,7 @@ def _parts(reference: str) -> tuple[Path, str]:
     name, colon, variable = reference.rpartition(":")
     path = Path(name if colon else reference)
     if not path.is_file():
-        raise BadInput([f"{path}: no such file; an application is a Python file such as app.py"])
+        raise BadInput(f"{path}: no such file; an application is a Python file such as app.py")
     return path, variable
 
 
@@ -95,7 +95,7 @@ def _module(path: Path) -> ModuleType:
     name = _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise BadInput([f"{path}: no Python file; its name has to end in .py"])
+        raise BadInput(f"{path}: no Python file; its name has to end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if folder not in sys.path:
@@ -107,7 +107,7 @@ def _module(path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         if _NO_SESSION in str(error):
             raise NeedsSession from error
-        raise BadInput([f"{path}: {_where(error, path)}{type(error).__name__}: {error}"]) from error
+        raise BadInput(f"{path}: {_where(error, path)}{type(error).__name__}: {error}") from error
     return module
 
 

@@ -130,13 +130,9 @@ class StreamMeasures:
 
 
 @dataclass(frozen=True)
-class BatchMeasures:
+class BatchMeasures(Batch):
     """All that one batch measured: every instance and every stream of the application, idle ones too."""
 
-    number: int
-    began_ms: float
-    ended_ms: float
-    placement: Placement
     instances: tuple[InstanceMeasures, ...]
     streams: tuple[StreamMeasures, ...]
     rows: int
@@ -145,8 +141,6 @@ class BatchMeasures:
     """Tasks that said where they ran."""
     differences: tuple[str, ...]
     """A line for each instance that ran elsewhere than planned."""
-    state_bytes: Mapping[str, float]
-    """Of the operators that keep state, as far as it is known."""
 
     @property
     def latency_ms(self) -> float:
@@ -191,16 +185,12 @@ def measured(batch: Batch, application: Application, *, warming_up: bool = False
     ]
     sources = {each.name for each in application.operators.values() if each.kind == "source"}
     return BatchMeasures(
-        number=batch.number,
-        began_ms=batch.began_ms,
-        ended_ms=batch.ended_ms,
-        placement=batch.placement,
+        **vars(batch),
         instances=tuple(instances),
         streams=tuple(streams),
         rows=sum(each.rows_out for each in instances if each.operator in sources),
         verified_tasks=len({(each.stage, each.partition) for each in batch.reports}),
         differences=tuple(_differences(batch)),
-        state_bytes=batch.state_bytes,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
 Batches = Iterator[Any]
+Send = Callable[[dict[str, Any]], None]
 NODE_VARIABLE = "BERTH_NODE"
 MARK = "berth: "
 """What comes before a message of ours in the traceback of a worker."""
@@ -47,62 +48,47 @@ def unchanged(batches: Batches) -> Batches:
     yield from batches
 
 
-def passing(point: CountingPoint, send: Callable[[dict[str, Any]], None]) -> Callable[[Batches], Batches]:
-    """Pass all rows on unchanged: the stage around this runs where the point says."""
-
-    def passed(batches: Batches) -> Batches:
-        return _watched(point, send, batches, None)
-
-    return passed
-
-
-def over_batches(
-    point: CountingPoint, send: Callable[[dict[str, Any]], None], function: Callable[[Batches], Iterable[Any]]
+def counting(
+    point: CountingPoint, send: Send, function: Callable[[Batches], Iterable[Any]] | None = None
 ) -> Callable[[Batches], Batches]:
-    """A user's function over batches of Arrow or pandas, pinned and measured without a step of its own."""
+    """Run the stage around this where the point says, and measure it.
 
-    def worked(batches: Batches) -> Batches:
-        return _watched(point, send, batches, function)
+    It passes all rows on unchanged, or through a user's function over batches of Arrow or pandas.
+    """
 
-    return worked
+    def counted(batches: Batches) -> Batches:
+        began = time.time()
+        context, node = _here(point)
+        count = _Count(point, batches)
+        given = size = 0
+        for batch in count.batches() if function is None else _named_errors(point, function, count):
+            if function is not None:
+                given += len(batch)
+                size += _bytes(batch)
+            yield batch
+        send(
+            {
+                "operator": point.operator,
+                "role": point.role,
+                "sender": point.sender,
+                "instance": point.instances[context.partitionId() % len(point.instances)],
+                "node": node,
+                "planned": point.node,
+                "host": socket.gethostname(),
+                "batch": context.getLocalProperty("streaming.sql.batchId"),
+                "stage": context.stageId(),
+                "partition": context.partitionId(),
+                "rows_in": count.rows,
+                "bytes_in": count.size,
+                "rows_out": None if function is None else given,
+                "bytes_out": None if function is None else size,
+                "waited_ms": count.waited_ms,
+                "began_ms": began * 1000,
+                "ended_ms": time.time() * 1000,
+            }
+        )
 
-
-def _watched(
-    point: CountingPoint,
-    send: Callable[[dict[str, Any]], None],
-    batches: Batches,
-    function: Callable[[Batches], Iterable[Any]] | None,
-) -> Batches:
-    began = time.time()
-    context, node = _here(point)
-    count = _Count(point, batches)
-    given = 0
-    size = 0
-    for batch in count.batches() if function is None else _named_errors(point, function, count):
-        given += len(batch)
-        size += _bytes(batch) if function is not None else 0
-        yield batch
-    send(
-        {
-            "operator": point.operator,
-            "role": point.role,
-            "sender": point.sender,
-            "instance": point.instances[context.partitionId() % len(point.instances)],
-            "node": node,
-            "planned": point.node,
-            "host": socket.gethostname(),
-            "batch": context.getLocalProperty("streaming.sql.batchId"),
-            "stage": context.stageId(),
-            "partition": context.partitionId(),
-            "rows_in": count.rows,
-            "bytes_in": count.size,
-            "rows_out": given if function is not None else None,
-            "bytes_out": size if function is not None else None,
-            "waited_ms": count.waited_ms,
-            "began_ms": began * 1000,
-            "ended_ms": time.time() * 1000,
-        }
-    )
+    return counted
 
 
 def _here(point: CountingPoint) -> tuple[Any, str]:
@@ -270,7 +256,7 @@ class ReportAccumulator(AccumulatorParam[list[dict[str, Any]]]):
         return value1
 
 
-def sender_of(accumulator: Accumulator[list[dict[str, Any]]]) -> Callable[[dict[str, Any]], None]:
+def sender_of(accumulator: Accumulator[list[dict[str, Any]]]) -> Send:
     """A function that sends a report home with the task's result."""
 
     def send(report: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ def described_in(application: Application, problem: Problem) -> Described:
     if found is None:
         there = ", ".join(each.name for each in problem.applications)
         raise BadInput(
-            [f"problem {problem.name!r}: no application named {application.name!r}; there are: {there}"]
+            f"problem {problem.name!r}: no application named {application.name!r}; there are: {there}"
         )
     ours, theirs = set(application.operators), {each.name for each in found.operators}
     mistakes = [

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from berth.runtime.feeds import Feeds, Heartbeat, Probe
+from berth.runtime.feeds import Feeds, Record, heartbeat_record, probe_record
 
 MOST_ERRORS = 100
 """The newest, that are kept; all are counted."""
@@ -57,6 +57,7 @@ class Jobs(Protocol):
         ...
 
 
+@dataclass
 class Prober:
     """Asks every used node in turn, and writes what they say as probes and heartbeats.
 
@@ -70,32 +71,21 @@ class Prober:
     among the targets, it is down. One that never measured has no heartbeat: nothing is known of it.
     """
 
-    def __init__(
-        self,
-        jobs: Jobs,
-        used: Callable[[], Collection[str]],
-        targets: Callable[[], Mapping[str, Address]],
-        delay_ms: Callable[[str, str], float],
-        feeds: Feeds,
-        every_s: float,
-    ) -> None:
-        """A prober that isn't started yet.
+    jobs: Jobs
+    """How nodes are asked."""
+    used: Callable[[], Collection[str]]
+    """The nodes to ask, as of now: those that run operators."""
+    targets: Callable[[], Mapping[str, Address]]
+    """An address of every node that is there, used or not; where its worker listens. None at all where nobody
+    knows: then there are heartbeats, and no probes."""
+    delay_ms: Callable[[str, str], float]
+    """The emulated delay from one node to another; 0 where nothing is emulated."""
+    feeds: Feeds
+    """Where records go."""
+    every_s: float
+    """From one round to the next."""
 
-        Args:
-            jobs: how nodes are asked.
-            used: the nodes to ask, as of now: those that run operators.
-            targets: an address of every node that is there, used or not; where its worker listens. None at
-                all where nobody knows: then there are heartbeats, and no probes.
-            delay_ms: the emulated delay from one node to another; 0 where nothing is emulated.
-            feeds: where records go.
-            every_s: seconds from one round to the next.
-        """
-        self._jobs = jobs
-        self._used = used
-        self._targets = targets
-        self._delay_ms = delay_ms
-        self._feeds = feeds
-        self._every_s = every_s
+    def __post_init__(self) -> None:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -114,7 +104,7 @@ class Prober:
         A prober that was stopped can be started again, with other jobs where the session is a new one: what
         it knows of the nodes stays.
         """
-        self._jobs = jobs or self._jobs
+        self.jobs = jobs or self.jobs
         self._stopping.clear()
         self._thread = threading.Thread(target=self._run, name="berth probes", daemon=True)
         self._thread.start()
@@ -125,7 +115,7 @@ class Prober:
         deadline = time.monotonic() + STOP_SECONDS
         while self._thread is not None and self._thread.is_alive():
             # again and again: the job may not have begun when it was given up the first time
-            self._jobs.give_up()
+            self.jobs.give_up()
             self._thread.join(_JOIN_SECONDS)
             if time.monotonic() > deadline:
                 self._failed(f"the probes don't end, {STOP_SECONDS:.0f} s after they were told to")
@@ -135,7 +125,7 @@ class Prober:
         """Put down at once that a node is away, and until its worker can be reached again."""
         with self._lock:
             self._down.add(node)
-        self._feeds.heartbeats([Heartbeat(_now_ms(), node, up=False)])
+        self.feeds.add("heartbeats", [heartbeat_record(_now_ms(), node, up=False)])
 
     def _run(self) -> None:
         first = 0
@@ -149,15 +139,15 @@ class Prober:
                 self._failed(f"no round of probes: {type(error).__name__}: {error}")
             first += 1
             took = time.monotonic() - began
-            self._stopping.wait(max(self._every_s / 2, self._every_s - took))
+            self._stopping.wait(max(self.every_s / 2, self.every_s - took))
 
     def _round(self, first: int) -> None:
         """Ask all used nodes, another one first each time: what takes too long costs the last ones."""
-        deadline = time.monotonic() + self._every_s
-        targets, used = dict(self._targets()), list(self._used())
+        deadline = time.monotonic() + self.every_s
+        targets, used = dict(self.targets()), list(self.used())
         there = {node: self._is_there(node, targets) for node in {*used, *self._last, *self._down_now()}}
         turn = first % max(1, len(used))
-        probes: list[Probe] = []
+        probes: list[Record] = []
         heard: set[str] = set()
         try:
             for node in used[turn:] + used[:turn]:
@@ -174,29 +164,29 @@ class Prober:
                     self._last[node] = answer
                     heard.add(node)
                     probes += self._round_trips(node, answer)
-            self._feeds.heartbeats(self._beats({**there, **dict.fromkeys(heard, True)}))
+            self.feeds.add("heartbeats", self._beats({**there, **dict.fromkeys(heard, True)}))
         finally:
-            self._feeds.probes(probes)
+            self.feeds.add("probes", probes)
 
     def _answer(self, node: str, targets: Mapping[str, Address], limit_s: float) -> Answer | None:
         others = {other: address for other, address in targets.items() if other != node}
         try:
-            return self._jobs.ask(node, others, limit_s)
+            return self.jobs.ask(node, others, limit_s)
         except NoAnswer as error:
             if not self._stopping.is_set():
                 self._failed(str(error))
             return None
 
-    def _round_trips(self, node: str, answer: Answer) -> list[Probe]:
+    def _round_trips(self, node: str, answer: Answer) -> list[Record]:
         now = _now_ms()
         for other, problem in answer.problems.items():
             self._failed(f"{node} to {other}: {problem}")
         return [
-            Probe(now, node, other, round(rtt_ms + 2 * self._delay_ms(node, other), 6))
+            probe_record(now, node, other, round(rtt_ms + 2 * self.delay_ms(node, other), 6))
             for other, rtt_ms in answer.rtt_ms.items()
         ]
 
-    def _beats(self, there: Mapping[str, bool | None]) -> list[Heartbeat]:
+    def _beats(self, there: Mapping[str, bool | None]) -> list[Record]:
         """A heartbeat of every node of which anything is known."""
         now = _now_ms()
         beats = []
@@ -206,9 +196,9 @@ class Prober:
                 with self._lock:
                     self._down.discard(node)
                 if last is not None:
-                    beats.append(Heartbeat(now, node, True, last.run_queue, last.mips))
+                    beats.append(heartbeat_record(now, node, True, last.run_queue, last.mips))
             elif node in self._down_now() or (up is False and last is not None):
-                beats.append(Heartbeat(now, node, up=False))
+                beats.append(heartbeat_record(now, node, up=False))
         return beats
 
     def _is_there(self, node: str, targets: Mapping[str, Address]) -> bool | None:
@@ -250,25 +240,16 @@ def probe(node: str, targets: Mapping[str, Address]) -> Callable[[Iterator[Any]]
         here = os.environ.get(NODE_VARIABLE, node)
         if here != node:
             raise RuntimeError(f"a probe of {node} ran on {here}")
-        rows = [_row(other, *round_trip_ms(address)) for other, address in targets.items()]
-        rows.append({**_row(None, None, None), "run_queue": waiting_processes(), "mips": loop_mips()})
-        columns = {
-            name: pyarrow.array([row[name] for row in rows], kind)
-            for name, kind in (
-                ("other", pyarrow.string()),
-                ("rtt_ms", pyarrow.float64()),
-                ("problem", pyarrow.string()),
-                ("run_queue", pyarrow.float64()),
-                ("mips", pyarrow.float64()),
-            )
-        }
-        yield pyarrow.RecordBatch.from_pydict(columns)
+        rows: list[dict[str, Any]] = []
+        for other, address in targets.items():
+            rtt_ms, problem = round_trip_ms(address)
+            rows.append({"other": other, "rtt_ms": rtt_ms, "problem": problem})
+        rows.append({"run_queue": waiting_processes(), "mips": loop_mips()})
+        text, number = pyarrow.string(), pyarrow.float64()
+        kinds = {"other": text, "rtt_ms": number, "problem": text, "run_queue": number, "mips": number}
+        yield pyarrow.RecordBatch.from_pylist(rows, pyarrow.schema(kinds))
 
     return probed
-
-
-def _row(other: str | None, rtt_ms: float | None, problem: str | None) -> dict[str, Any]:
-    return {"other": other, "rtt_ms": rtt_ms, "problem": problem, "run_queue": None, "mips": None}
 
 
 def round_trip_ms(address: Address) -> tuple[float | None, str | None]:

@@ -6,11 +6,11 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread
@@ -21,10 +21,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from berth.files.document import write_text
 from berth.model import BadInput
 from berth.runtime import on_worker
-from berth.runtime.application import Application, Operator
+from berth.runtime.application import Operator
 from berth.runtime.measures import Batch, Report, Reports
 from berth.runtime.observer import Misplaced, RunFailed
-from berth.runtime.placement import Branch, Placement
+from berth.runtime.placement import Branch
 from berth.runtime.weave import Weaver, call_sink
 from berth.spark.failure import first_cause, line_of
 from berth.spark.internals import UnpinnedStages, run_ms_of
@@ -36,45 +36,29 @@ _GROUP = "spark.jobGroup.id"
 _FAILED_STAGE = re.compile(r"Task \d+ in stage (\d+)\.\d+ failed")
 
 
-@dataclass(frozen=True)
-class RunState:
-    """The parts of an application that its checkpoint depends on."""
-
-    application: str
-    parallelism: dict[str, int]
-    streams: list[list[str]]
-    stateful: list[str]
-
-    @classmethod
-    def of(cls, application: Application, placement: Placement, stateful: Sequence[str]) -> Self:
-        """Of a woven application."""
-        return cls(
-            application.name,
-            {name: placement.parallelism(name) for name in application.operators},
-            [list(ends) for ends in application.streams],
-            list(stateful),
-        )
-
-
-def check_state(folder: Path, state: RunState, *, fresh: bool) -> None:
+def check_state(folder: Path, weaver: Weaver, *, fresh: bool) -> None:
     """Note what a new checkpoint is for; refuse an old one that is for something else.
 
     Raises:
         BadInput: the checkpoint is another application's, or the application has changed too much.
     """
+    application, placement = weaver.application, weaver.placement
+    now = {
+        "application": application.name,
+        "parallelism": {name: placement.parallelism(name) for name in application.operators},
+        "streams": [list(ends) for ends in application.streams],
+        "stateful": weaver.stateful,
+    }
     file = folder / FILE
     if fresh or not file.exists():
-        write_text(file, json.dumps(asdict(state), indent=2) + "\n")
+        write_text(file, json.dumps(now, indent=2) + "\n")
         return
     before = json.loads(file.read_text())
-    now = asdict(state)
     different = [name for name in now if before.get(name) != now[name]]
     if different:
         raise BadInput(
-            [
-                f"{folder}: its checkpoint is from a run with other {', '.join(different)}; take another "
-                "folder with --out, or begin anew with --fresh"
-            ]
+            f"{folder}: its checkpoint is from a run with other {', '.join(different)}; take another "
+            "folder with --out, or begin anew with --fresh"
         )
 
 
@@ -123,7 +107,7 @@ class Query:
             name, reason = self.weaver.application.name, first_cause(error)
             if "Multiple" in reason:
                 reason += " (each instance of an operator is one: give it parallelism 1)"
-            raise BadInput([f"application {name!r}: Spark refuses it: {reason}"]) from error
+            raise BadInput(f"application {name!r}: Spark refuses it: {reason}") from error
 
     @property
     def active(self) -> bool:
@@ -138,7 +122,9 @@ class Query:
         if self._stream is None or not self._stream.isActive:
             return False
         status = self._stream.status
-        return not status["isDataAvailable"] and not status["isTriggerActive"] and self._looked()
+        # before it has asked its sources at least once, idle means nothing
+        looked = self._stream.lastProgress is not None or status["message"].startswith("Waiting")
+        return looked and not status["isDataAvailable"] and not status["isTriggerActive"]
 
     def state_bytes(self) -> dict[str, float]:
         """The state of each operator that keeps any, as of the last batch."""
@@ -213,12 +199,6 @@ class Query:
         last = "out" if operator.kind == "source" or self.weaver.shapes[operator.name].shuffles else "in"
         instances = self.weaver.placement.parallelism(operator.name)
         return len(self.reports.finished(operator.name, last)) >= instances
-
-    def _looked(self) -> bool:
-        """Whether it has asked its sources at least once: before that, idle means nothing."""
-        return self._stream is not None and (
-            self._stream.lastProgress is not None or self._stream.status["message"].startswith("Waiting")
-        )
 
     def _only_batch(self) -> None:
         try:
@@ -296,7 +276,9 @@ def _failure_in(error: Exception) -> RunFailed:
         return error
     text = _text_of(error)
     ours = message_in(text)
-    return _failure_of(ours) if ours else RunFailed(_line(error, text))
+    if ours is None:
+        return RunFailed(_line(error, text))
+    return Misplaced(ours) if on_worker.MISPLACED in ours else RunFailed(ours)
 
 
 def _text_of(error: Exception) -> str:
@@ -308,11 +290,6 @@ def _line(error: Exception, text: str) -> str:
     if isinstance(error, Py4JError):
         return first_cause(error)
     return line_of(text) or type(error).__name__
-
-
-def _failure_of(line: str) -> RunFailed:
-    """The failure that a worker's message stands for."""
-    return Misplaced(line) if on_worker.MISPLACED in line else RunFailed(line)
 
 
 def message_in(text: str) -> str | None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,7 +20,7 @@ from berth.files.document import held
 from berth.model import BadInput, Plan, Problem
 from berth.runtime import executors, on_worker, probing
 from berth.runtime.application import Application
-from berth.runtime.cluster.access import Access, check_nodes, rooms_for
+from berth.runtime.cluster.access import Access, check_nodes, slots_for
 from berth.runtime.cluster.nodes import resource_name
 from berth.runtime.executors import ExecutorSize, LostNodes, profiles_for, settings_for_pinning
 from berth.runtime.feeds import Feeds
@@ -30,7 +30,7 @@ from berth.runtime.observer import RunFailed
 from berth.runtime.placement import Placement, placement_of
 from berth.runtime.probe_jobs import ProbeJobs
 from berth.runtime.probing import Prober
-from berth.runtime.query import Query, RunState, check_state
+from berth.runtime.query import Query, check_state
 from berth.runtime.weave import Weaver
 from berth.spark import spark_session
 from berth.spark.internals import waits_for_an_executor
@@ -94,45 +94,34 @@ class RunOptions:
             raise BadInput(mistakes)
 
 
+@dataclass
 class Run:
-    """An application that runs by a plan, for the time of a `with` block."""
+    """An application that runs by a plan, for the time of a `with` block.
 
-    def __init__(
-        self,
-        application: Application,
-        problem: Problem,
-        plan: Plan,
-        access: Access,
-        folder: Path,
-        options: RunOptions,
-        observe: Callable[[BatchMeasures], None],
-        report: Callable[[str], None] = lambda text: None,
-    ) -> None:
-        """Check everything that can be checked without Spark; `with` starts it.
+    Everything that can be checked without Spark is checked when it is made; `with` starts it.
 
-        Args:
-            application: what runs.
-            problem: what says which nodes there are and what is between them.
-            plan: where every instance runs.
-            access: the cluster.
-            folder: for checkpoint and telemetry.
-            options: how.
-            observe: hears of every batch that is done.
-            report: hears what is being done, in a few words.
+    Raises:
+        BadInput: the plan is not one for this application.
+    """
 
-        Raises:
-            BadInput: the plan is not one for this application.
-        """
-        self._application = application
-        self._problem = problem
-        self._access = access
-        self._folder = folder
-        self._options = options
-        self._observe = observe
-        self._report = report
-        self._placement = placement_of(application, problem, plan)
-        hosting = frozenset(node.name for node in problem.network.nodes if node.hosts)
-        self._lost_nodes = LostNodes(access, hosting, options.lost_after_s)
+    application: Application
+    problem: Problem
+    """What says which nodes there are and what is between them."""
+    plan: InitVar[Plan]
+    access: Access
+    """The cluster."""
+    folder: Path
+    """For checkpoint and telemetry."""
+    options: RunOptions
+    observe: Callable[[BatchMeasures], None]
+    """Hears of every batch that is done."""
+    report: Callable[[str], None] = lambda text: None
+    """Hears what is being done, in a few words."""
+
+    def __post_init__(self, plan: Plan) -> None:
+        self._placement = placement_of(self.application, self.problem, plan)
+        hosting = frozenset(node.name for node in self.problem.network.nodes if node.hosts)
+        self._lost_nodes = LostNodes(self.access, hosting, self.options.lost_after_s)
         self._until_the_end = ExitStack()
         self._session_until = ExitStack()
         self._session: SparkSession | None = None
@@ -142,7 +131,6 @@ class Run:
         self._stopping = threading.Event()
         self._waiting_since: float | None = None
         self._last_state: dict[str, float] = {}
-        self._batches = 0
         self.migrations: list[Migration] = []
 
     @property
@@ -153,15 +141,15 @@ class Run:
     @property
     def telemetry(self) -> Path:
         """The folder with the four feeds."""
-        return self._folder / "telemetry"
+        return self.folder / "telemetry"
 
     def __enter__(self) -> Self:
         with ExitStack() as undo:
             undo.callback(self._close)
-            self._until_the_end.enter_context(held(self._folder))
-            if self._options.fresh:
-                _forget(self._folder)
-            self._feeds = self._until_the_end.enter_context(Feeds(self.telemetry, self._application))
+            self._until_the_end.enter_context(held(self.folder))
+            if self.options.fresh:
+                _forget(self.folder)
+            self._feeds = self._until_the_end.enter_context(Feeds(self.telemetry, self.application))
             self._start_session(self._placement)
             self._start_query(self._placement)
             undo.pop_all()
@@ -226,17 +214,17 @@ class Run:
             BadInput: the plan is not one for this application.
             MigrationFailed: it doesn't run by that plan; it stands still.
         """
-        placement = placement_of(self._application, self._problem, plan)
+        placement = placement_of(self.application, self.problem, plan)
         moved = self._placement.moves(placement)
         dead = self.dead_nodes()
         states = self.state_bytes()
-        same = _coordinator_of(self._application, placement) == self._coordinator
+        same = _coordinator_of(self.application, placement) == self._coordinator
         ready = self._session is not None and same and not dead.intersection(self._placement.used)
         if ready:
             # while the old plan still runs
             self._prepare(placement)
         began = time.monotonic()
-        self._report("stopping")
+        self.report("stopping")
         self._stop_query()
         try:
             if self._session is None or not same:
@@ -256,25 +244,25 @@ class Run:
         return migration
 
     def _start_session(self, placement: Placement) -> None:
-        workers = self._access.workers()
-        check_nodes(self._access, placement.used, workers, self._options.executor.memory_mb)
-        self._coordinator = _coordinator_of(self._application, placement)
-        settings = settings_for_pinning(self._coordinator, self._options.executor)
-        if self._access.master_url.startswith("spark://127.0.0.1:"):
+        workers = self.access.workers()
+        check_nodes(self.access, placement.used, workers, self.options.executor.memory_mb)
+        self._coordinator = _coordinator_of(self.application, placement)
+        settings = settings_for_pinning(self._coordinator, self.options.executor)
+        if self.access.master_url.startswith("spark://127.0.0.1:"):
             settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        settings |= self._options.settings or {}
-        self._report("starting Spark")
+        settings |= self.options.settings or {}
+        self.report("starting Spark")
         self._session = self._session_until.enter_context(
-            spark_session(self._access.master_url, name=f"berth {self._application.name}", settings=settings)
+            spark_session(self.access.master_url, name=f"berth {self.application.name}", settings=settings)
         )
-        if self._application.reload is not None:
-            self._application = self._application.reload()
-        for module in (on_worker, probing, *own_modules(self._application)):
+        if self.application.reload is not None:
+            self.application = self.application.reload()
+        for module in (on_worker, probing, *own_modules(self.application)):
             cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-        self._profiles = profiles_for(rooms_for(self._problem, workers), self._options.executor)
+        self._profiles = profiles_for(slots_for(self.problem, workers), self.options.executor)
         self._reports = Reports(self._session)
         self._prepare(placement)
-        if self._options.probe_every_s > 0:
+        if self.options.probe_every_s > 0:
             jobs = ProbeJobs(self._session, self._profiles)
             self._prober = self._prober or self._new_prober(jobs)
             self._prober.start(jobs)
@@ -288,7 +276,7 @@ class Run:
             self._targets,
             self._emulated_ms,
             self._feeds,
-            self._options.probe_every_s,
+            self.options.probe_every_s,
         )
 
     def _end_session(self) -> None:
@@ -299,17 +287,17 @@ class Run:
         """Executors for all nodes of a placement."""
         if self._session is None:
             raise RunFailed("no session")
-        self._report(f"starting executors on {', '.join(placement.used)}")
+        self.report(f"starting executors on {', '.join(placement.used)}")
         missing = executors.start_executors(
-            self._session, self._profiles, placement.used, self._options.patience_s, self._stopping
+            self._session, self._profiles, placement.used, self.options.patience_s, self._stopping
         )
         if missing and not self._stopping.is_set():
             raise BadInput([self._why_missing(node) for node in placement.used if node in missing])
 
     def _why_missing(self, node: str) -> str:
         return (
-            f"node {node}: no executor within {self._options.patience_s:.0f} s: its worker has to offer "
-            f"{resource_name(node)!r}, a free core and {self._options.executor.memory} of memory"
+            f"node {node}: no executor within {self.options.patience_s:.0f} s: its worker has to offer "
+            f"{resource_name(node)!r}, a free core and {self.options.executor.memory} of memory"
         )
 
     def _waits_in_vain(self) -> bool:
@@ -318,45 +306,43 @@ class Run:
             self._waiting_since = None
             return False
         self._waiting_since = self._waiting_since or time.monotonic()
-        return time.monotonic() - self._waiting_since > self._options.patience_s
+        return time.monotonic() - self._waiting_since > self.options.patience_s
 
     def _why_no_coordinator(self) -> str:
         return (
-            f"node {self._coordinator}: no executor within {self._options.patience_s:.0f} s for what is no "
+            f"node {self._coordinator}: no executor within {self.options.patience_s:.0f} s for what is no "
             "operator's (a sink that sorts, a source that lists files): its worker has to offer one "
-            f"unit of {resource_name(self._coordinator)!r}, one core and {self._options.executor.memory} of "
+            f"unit of {resource_name(self._coordinator)!r}, one core and {self.options.executor.memory} of "
             "memory more"
         )
 
     def _start_query(self, placement: Placement) -> None:
         if self._session is None:
             raise RunFailed("no session")
-        self._report("starting the application")
+        self.report("starting the application")
         weaver = Weaver(
-            self._session, self._application, placement, self._profiles, self._reports.send, self._emulated_ms
+            self._session, self.application, placement, self._profiles, self._reports.send, self._emulated_ms
         )
-        checkpoint = self._folder / "checkpoint"
-        state = RunState.of(self._application, placement, weaver.stateful)
-        check_state(self._folder, state, fresh=not checkpoint.exists())
+        checkpoint = self.folder / "checkpoint"
+        check_state(self.folder, weaver, fresh=not checkpoint.exists())
         self._query = Query(
             weaver,
             self._reports,
             self._batch_done,
             checkpoint,
             self._coordinator,
-            self._options.every_s,
-            self._options.once,
+            self.options.every_s,
+            self.options.once,
         )
         self._warming = True
         self._placement = placement
         self._query.start()
 
     def _batch_done(self, batch: Batch) -> None:
-        measures = measured(batch, self._application, warming_up=self._warming)
+        measures = measured(batch, self.application, warming_up=self._warming)
         self._warming = False
-        self._batches += 1
         self._feeds.batch(measures)
-        self._observe(measures)
+        self.observe(measures)
 
     def _stop_query(self) -> None:
         if self._query is not None:
@@ -380,14 +366,14 @@ class Run:
                 raise RunFailed(f"node {', '.join(sorted(lost))} was lost while the new plan started")
 
     def _emulated_ms(self, sender: str, receiver: str) -> float:
-        if self._options.emulate is None or sender == receiver:
+        if self.options.emulate is None or sender == receiver:
             return 0.0
-        index = self._problem.network.index
-        delay = float(self._problem.network.table.delay_ms[index[sender], index[receiver]])
-        return 0.0 if math.isnan(delay) else delay * self._options.emulate
+        index = self.problem.network.index
+        delay = float(self.problem.network.table.delay_ms[index[sender], index[receiver]])
+        return 0.0 if math.isnan(delay) else delay * self.options.emulate
 
     def _targets(self) -> dict[str, tuple[str, int]]:
-        workers = self._access.workers() or {}
+        workers = self.access.workers() or {}
         return {node: (worker.host, worker.port) for node, worker in workers.items()}
 
     def _look(self) -> frozenset[str]:

@@ -80,7 +80,7 @@ def _given_schema(session: SparkSession, operator: Operator) -> StructType:
         return session.createDataFrame([], str(operator.schema)).schema
     except PySparkException as error:
         reason = str(error).strip().partition("\n")[0]
-        raise BadInput([f"operator {operator.name!r}: schema {operator.schema!r}: {reason}"]) from error
+        raise BadInput(f"operator {operator.name!r}: schema {operator.schema!r}: {reason}") from error
 
 
 def call(operator: Operator, *arguments: Any, **named: Any) -> DataFrame:
@@ -96,10 +96,10 @@ def call(operator: Operator, *arguments: Any, **named: Any) -> DataFrame:
         raise
     except Exception as error:
         reason = str(error).strip().partition("\n")[0]
-        raise BadInput([f"operator {operator.name!r}: {type(error).__name__}: {reason}"]) from error
+        raise BadInput(f"operator {operator.name!r}: {type(error).__name__}: {reason}") from error
     if not isinstance(result, DataFrame):
         raise BadInput(
-            [f"operator {operator.name!r}: gave {type(result).__name__}, expected a DataFrame of Spark"]
+            f"operator {operator.name!r}: gave {type(result).__name__}, expected a DataFrame of Spark"
         )
     return result
 
@@ -117,11 +117,9 @@ def check_stages(operator: Operator, frame: DataFrame) -> None:
         return
     if not all(_stages(plan)):
         raise BadInput(
-            [
-                f"operator {operator.name!r}: a part of its plan can't be pinned: a step that shuffles "
-                "several times (count_distinct with several instances), a subquery, or a table that it reads "
-                "by itself; make that an operator or a source of its own"
-            ]
+            f"operator {operator.name!r}: a part of its plan can't be pinned: a step that shuffles "
+            "several times (count_distinct with several instances), a subquery, or a table that it reads "
+            "by itself; make that an operator or a source of its own"
         )
 
 

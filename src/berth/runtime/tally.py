@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,6 @@ from typing import Any
 from berth.files.run_folder import write_now
 from berth.model import BadInput
 from berth.runtime.application import Application
-from berth.runtime.figures import (
-    Figures,
-    Latencies,
-    LatencyFigures,
-    OperatorFigures,
-    StreamFigures,
-    latency_entry,
-    operator_entry,
-    stream_entry,
-)
 from berth.runtime.measures import BatchMeasures
 from berth.runtime.placement import Placement, instance_name
 
@@ -41,6 +32,89 @@ MOST_DIFFERENCES = 100
 Amounts = dict[tuple[str, ...], float]
 """By what it is and whose: `("in", operator)`, `("bytes", sender, receiver)`."""
 EVERY_SECONDS = 1.0
+_WIDTH = math.log(1.02)
+"""Of a bucket of latencies: its end is 2 % above its start."""
+_SHORTEST_MS = 0.01
+_DIGITS = {
+    **dict.fromkeys(("seconds", "rows_per_s", "bytes_per_s", "busy_ms"), 3),
+    **dict.fromkeys(("busy_share", "ms_per_row"), 6),
+    **dict.fromkeys(("p50", "p95", "max", "last"), 1),
+}
+"""That numbers have in JSON."""
+
+
+@dataclass(frozen=True)
+class OperatorFigures:
+    """An operator, all its instances together."""
+
+    operator: str
+    nodes: tuple[str, ...]
+    """Where its instances run, in their order."""
+    rows_in: int
+    """All that came in; of a source, all that it gave."""
+    rows_out: int
+    rows_per_s: float
+    """Of those that come in."""
+    busy_ms: float
+    busy_share: float
+    """Of the time; more than 1 where instances work at the same time."""
+    ms_per_row: float | None
+    """The work for a row that comes in, over the whole run."""
+    state_bytes: float | None
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return _rounded(asdict(self)) | {"nodes": list(dict.fromkeys(self.nodes))}
+
+
+@dataclass(frozen=True)
+class StreamFigures:
+    """What goes from one operator to another."""
+
+    sender: str
+    receiver: str
+    rows: int
+    bytes: int
+    rows_per_s: float
+    bytes_per_s: float
+
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        values = _rounded(asdict(self))
+        return {"from": values.pop("sender"), "to": values.pop("receiver"), **values}
+
+
+@dataclass(frozen=True)
+class LatencyFigures:
+    """End-to-end latencies of batches, in milliseconds."""
+
+    p50: float
+    p95: float
+    max: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A run: amounts since its start, and rates of some time that whoever asked for them chose."""
+
+    application: str
+    seconds: float
+    """Since it was started."""
+    batches: int
+    rows: int
+    """That the sources gave."""
+    rows_per_s: float
+    quiet_seconds: float | None
+    """Since the last batch; None: there was none."""
+    operators: tuple[OperatorFigures, ...]
+    streams: tuple[StreamFigures, ...]
+    latency: LatencyFigures | None
+    migrations: int
+    last_migration: Mapping[str, Any] | None
+    verified_tasks: int
+    differences: tuple[str, ...]
+    """Instances that ran elsewhere than planned."""
 
 
 @dataclass(frozen=True)
@@ -115,52 +189,45 @@ class RunTally:
 
     def now_document(self) -> dict[str, Any]:
         """How it is, for JSON: with the keys of the report, and the latency of the last batch."""
-        figures = self.now()
-        latency = latency_entry(figures.latency)
-        if latency is not None and figures.latency is not None:
-            latency["last"] = round(figures.latency.last, 1)
-        with self._lock:
-            plan = self._plan()
-        return {
-            "application": figures.application,
-            "started": _iso(self._started_ms),
-            "seconds": round(figures.seconds, 3),
-            "batches": figures.batches,
-            "rows": figures.rows,
-            "rows_per_s": round(figures.rows_per_s, 3),
-            "latency_ms": latency,
-            "plan": plan,
-            "operators": [operator_entry(each) for each in figures.operators],
-            "streams": [stream_entry(each) for each in figures.streams],
-            "migrated": figures.migrations,
-        }
+        return self._document(self.now())
 
     def document(self) -> dict[str, Any]:
         """The report, for JSON."""
         figures = self.overall()
+        document = self._document(figures)
+        if document["latency_ms"] is not None:
+            del document["latency_ms"]["last"]
         with self._lock:
-            return {
-                "application": figures.application,
-                "started": _iso(self._started_ms),
+            for operator in document["operators"]:
+                operator["instances"] = self._instances_of(operator["operator"])
+            return document | {
                 "ended": _iso(self._until_ms),
-                "seconds": round(figures.seconds, 3),
-                "batches": figures.batches,
-                "rows": figures.rows,
-                "rows_per_s": round(figures.rows_per_s, 3),
-                "latency_ms": latency_entry(figures.latency),
-                "plan": self._plan(),
                 "placement": {
-                    "verified_tasks": self._verified_tasks,
-                    "differences": list(self._differences),
+                    "verified_tasks": figures.verified_tasks,
+                    "differences": list(figures.differences),
                 },
-                "operators": [
-                    {**operator_entry(each), "instances": self._instances_of(each.operator)}
-                    for each in figures.operators
-                ],
-                "streams": [stream_entry(each) for each in figures.streams],
-                "migrated": self._migrated,
                 "migrations": [_migration_entry(each) for each in self._migrations],
             }
+
+    def _document(self, figures: Figures) -> dict[str, Any]:
+        """What is said of a run while it goes on and at its end."""
+        with self._lock:
+            plan = self._plan()
+        head = {
+            "application": figures.application,
+            "started": _iso(self._started_ms),
+            "seconds": figures.seconds,
+            "batches": figures.batches,
+            "rows": figures.rows,
+            "rows_per_s": figures.rows_per_s,
+        }
+        return _rounded(head) | {
+            "latency_ms": None if figures.latency is None else _rounded(asdict(figures.latency)),
+            "plan": plan,
+            "operators": [each.document() for each in figures.operators],
+            "streams": [each.document() for each in figures.streams],
+            "migrated": figures.migrations,
+        }
 
     @property
     def _until_ms(self) -> float:
@@ -185,21 +252,17 @@ class RunTally:
 
     def _figures(self, now_ms: float, rated: Amounts, rated_ms: float) -> Figures:
         """Amounts of all the time, and the rates of a part of it."""
-        latency = None
-        if self._batches:
-            times = self._latencies
-            latency = LatencyFigures(times.at(0.5), times.at(0.95), times.longest, times.last)
         quiet = max(0.0, now_ms - self._recent[-1].until_ms) / 1000 if self._recent else None
         return Figures(
             application=self._application.name,
             seconds=max(0.0, now_ms - self._started_ms) / 1000,
             batches=self._batches,
-            rows=round(self._total.get(("rows",), 0.0)),
+            rows=round(self._total["rows",]),
             rows_per_s=_per_second(rated, rated_ms, "rows"),
             quiet_seconds=quiet,
             operators=tuple(self._operator(name, rated, rated_ms) for name in self._application.operators),
             streams=tuple(self._stream(*ends, rated, rated_ms) for ends in self._application.streams),
-            latency=latency,
+            latency=self._latencies.figures() if self._batches else None,
             migrations=self._migrated,
             last_migration=self._migrations[-1] if self._migrations else None,
             verified_tasks=self._verified_tasks,
@@ -207,14 +270,16 @@ class RunTally:
         )
 
     def _operator(self, name: str, rated: Amounts, rated_ms: float) -> OperatorFigures:
+        rows_in, busy_ms = round(self._total["in", name]), self._total["busy", name]
         return OperatorFigures(
             operator=name,
             nodes=self._placement.nodes[name],
-            rows_in=round(self._total.get(("in", name), 0.0)),
-            rows_out=round(self._total.get(("out", name), 0.0)),
-            busy_ms=self._total.get(("busy", name), 0.0),
+            rows_in=rows_in,
+            rows_out=round(self._total["out", name]),
             rows_per_s=_per_second(rated, rated_ms, "in", name),
+            busy_ms=busy_ms,
             busy_share=_per_second(rated, rated_ms, "busy", name) / 1000,
+            ms_per_row=busy_ms / rows_in if rows_in else None,
             state_bytes=self._state_bytes.get(name),
         )
 
@@ -222,8 +287,8 @@ class RunTally:
         return StreamFigures(
             sender=sender,
             receiver=receiver,
-            rows=round(self._total.get(("rows", sender, receiver), 0.0)),
-            bytes=round(self._total.get(("bytes", sender, receiver), 0.0)),
+            rows=round(self._total["rows", sender, receiver]),
+            bytes=round(self._total["bytes", sender, receiver]),
             rows_per_s=_per_second(rated, rated_ms, "rows", sender, receiver),
             bytes_per_s=_per_second(rated, rated_ms, "bytes", sender, receiver),
         )
@@ -283,6 +348,13 @@ def _per_second(amounts: Amounts, milliseconds: float, *key: str) -> float:
     return amounts.get(key, 0.0) / milliseconds * 1000 if milliseconds else 0.0
 
 
+def _rounded(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: value if value is None or key not in _DIGITS else round(value, _DIGITS[key])
+        for key, value in values.items()
+    }
+
+
 def _migration_entry(migration: Mapping[str, Any]) -> dict[str, Any]:
     moved = {name: {"from": a, "to": b} for name, (a, b) in dict(migration.get("moved", {})).items()}
     return {**migration, "moved": moved}
@@ -290,6 +362,37 @@ def _migration_entry(migration: Mapping[str, Any]) -> dict[str, Any]:
 
 def _iso(epoch_ms: float) -> str:
     return datetime.fromtimestamp(epoch_ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+class Latencies:
+    """Counts times by the bucket that their logarithm falls into: a percentile is off by 2 % at most."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[int] = Counter()
+        self._sums: dict[int, float] = {}
+        self.longest = 0.0
+        self.last = 0.0
+
+    def add(self, milliseconds: float) -> None:
+        """Count one."""
+        bucket = math.floor(math.log(max(milliseconds, _SHORTEST_MS)) / _WIDTH)
+        self._counts[bucket] += 1
+        self._sums[bucket] = self._sums.get(bucket, 0.0) + milliseconds
+        self.longest = max(self.longest, milliseconds)
+        self.last = milliseconds
+
+    def at(self, share: float) -> float:
+        """The time that this share of them doesn't exceed: the mean of its bucket; 0 if there are none."""
+        passed, total = 0, self._counts.total()
+        for bucket in sorted(self._counts):
+            passed += self._counts[bucket]
+            if passed >= share * total:
+                return self._sums[bucket] / self._counts[bucket]
+        return 0.0
+
+    def figures(self) -> LatencyFigures:
+        """What there is to say of them."""
+        return LatencyFigures(self.at(0.5), self.at(0.95), self.longest, self.last)
 
 
 class TallyWriter:

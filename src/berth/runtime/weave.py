@@ -69,7 +69,7 @@ class Weaver:
     application: Application
     placement: Placement
     profiles: Mapping[str, ResourceProfile]
-    send: Callable[[dict[str, Any]], None]
+    send: on_worker.Send
     delay_ms: Delay
     shapes: dict[str, Shape] = field(default_factory=dict)
 
@@ -146,10 +146,8 @@ class Weaver:
         branches = self._branches(operator)
         if len(branches) > 1 and not operator.takes_instance:
             raise BadInput(
-                [
-                    f"operator {operator.name!r}: a source on several nodes reads a share on each: give its "
-                    "function a parameter 'instance'"
-                ]
+                f"operator {operator.name!r}: a source on several nodes reads a share on each: give its "
+                "function a parameter 'instance'"
             )
         named = {SPARK: self.session} if _takes(operator, SPARK) else {}
         return [(branch, call(operator, **named, **_instance(operator, branch))) for branch in branches]
@@ -179,30 +177,24 @@ class Weaver:
         shape = self.shapes[operator.name]
         if parallelism > 1 and operator.kind == "frame" and shape.shuffles and not operator.key:
             raise BadInput(
-                [
-                    f"operator {operator.name!r}: has {parallelism} instances, and rows that belong together "
-                    "have to meet: say by which columns with key=[...]"
-                ]
+                f"operator {operator.name!r}: has {parallelism} instances, and rows that belong together "
+                "have to meet: say by which columns with key=[...]"
             )
         empty = [sender for sender in operator.inputs if not self.shapes[sender].schema.names]
         if empty:
-            raise BadInput([f"operator {operator.name!r}: the rows of {empty[0]!r} have no columns"])
+            raise BadInput(f"operator {operator.name!r}: the rows of {empty[0]!r} have no columns")
         if operator.kind == "sink" and len(self._branches(operator)) > 1 and not operator.takes_instance:
             raise BadInput(
-                [
-                    f"operator {operator.name!r}: a sink on several nodes is called for each: give its "
-                    "function a parameter 'instance'"
-                ]
+                f"operator {operator.name!r}: a sink on several nodes is called for each: give its "
+                "function a parameter 'instance'"
             )
         for column in operator.key:
             for sender in operator.inputs:
                 if column not in self.shapes[sender].schema.names:
                     there = ", ".join(self.shapes[sender].schema.names)
                     raise BadInput(
-                        [
-                            f"operator {operator.name!r}: key: {sender!r} has no column {column!r}; "
-                            f"it has {there}"
-                        ]
+                        f"operator {operator.name!r}: key: {sender!r} has no column {column!r}; "
+                        f"it has {there}"
                     )
         if operator.kind == "frame" and shape.shuffles:
             branch = self._branches(operator)[0]
@@ -235,12 +227,10 @@ class Weaver:
             ]
             if doubled:
                 raise BadInput(
-                    [
-                        f"operator {name!r}: state is kept in it or behind it, and it takes rows of "
-                        f"{doubled[0]!r}, before which state is kept, too, and which others take as well; "
-                        "Spark can't share that: merge the two operators, give them one instance, or read "
-                        "the source twice"
-                    ]
+                    f"operator {name!r}: state is kept in it or behind it, and it takes rows of "
+                    f"{doubled[0]!r}, before which state is kept, too, and which others take as well; "
+                    "Spark can't share that: merge the two operators, give them one instance, or read "
+                    "the source twice"
                 )
             # what is joined to a stream has to be in its plan
             inside.update([name, *self._static_above(operator)])
@@ -368,7 +358,7 @@ class Weaver:
         numbered = plain.withColumn(_NUMBER, self._number(operator, frame.columns, plain))
         sender = self.application.operators[there.operator]
         point = self._point(sender, "split", sender.name, there, keep=branch.instances)
-        picking = on_worker.passing(point, self.send)
+        picking = on_worker.counting(point, self.send)
         kept = numbered.mapInArrow(picking, plain.schema, profile=self.profiles[there.node])
         return kept.toDF(*frame.columns).repartition(len(branch.instances))
 
@@ -394,7 +384,7 @@ class Weaver:
             schema = self.shapes[operator.name].schema
             map_in: Any = plain.mapInArrow if operator.kind == "arrow" else plain.mapInPandas
             mapped: DataFrame = map_in(
-                on_worker.over_batches(point, self.send, operator.function), schema, profile=profile
+                on_worker.counting(point, self.send, operator.function), schema, profile=profile
             )
             return mapped
         passed = [self._passed(frame, point) for frame, point in zip(frames, points, strict=True)]
@@ -409,7 +399,7 @@ class Weaver:
     def _passed(self, frame: DataFrame, point: CountingPoint) -> DataFrame:
         """The same rows, through a pinned step."""
         plain = with_plain_names(frame)
-        passing = on_worker.passing(point, self.send)
+        passing = on_worker.counting(point, self.send)
         passed = plain.mapInArrow(passing, plain.schema, profile=self.profiles[point.node])
         return passed if plain is frame else passed.toDF(*frame.columns)
 

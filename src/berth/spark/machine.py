@@ -52,16 +52,16 @@ def check_java() -> None:
     # the one that Spark's own start script takes
     command = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if command is None:
-        raise BadInput([f"{NEED_JAVA}, and there is no 'java' in PATH; {WAY_OUT}"])
+        raise BadInput(f"{NEED_JAVA}, and there is no 'java' in PATH; {WAY_OUT}")
     way_out = "set JAVA_HOME to another one, or unset it" if home else WAY_OUT
     where = f"JAVA_HOME={home}" if home else command
     if home and not os.path.exists(command):
-        raise BadInput([f"{NEED_JAVA}, and {where} has no bin/java; {way_out}"])
+        raise BadInput(f"{NEED_JAVA}, and {where} has no bin/java; {way_out}")
     version = _version(command)
     if version is None:
-        raise BadInput([f"{NEED_JAVA}, and {command} does not run; {way_out}"])
+        raise BadInput(f"{NEED_JAVA}, and {command} does not run; {way_out}")
     if version < OLDEST_JAVA:
-        raise BadInput([f"{NEED_JAVA}, and {where} is Java {version}; {way_out}"])
+        raise BadInput(f"{NEED_JAVA}, and {where} is Java {version}; {way_out}")
 
 
 def _version(command: str) -> int | None:
@@ -93,7 +93,7 @@ def check_master(master: str) -> None:
     if standalone is not None:
         _check_answer(master, standalone["hosts"].split(","))
     elif not (_LOCAL.fullmatch(master) or _OTHERS.fullmatch(master)):
-        raise BadInput([f"master {master!r}: expected one such as {EXAMPLE_MASTERS}"])
+        raise BadInput(f"master {master!r}: expected one such as {EXAMPLE_MASTERS}")
 
 
 def _check_answer(master: str, hosts: list[str]) -> None:
@@ -106,4 +106,4 @@ def _check_answer(master: str, hosts: list[str]) -> None:
             return
         except (OSError, OverflowError, UnicodeError) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
-    raise BadInput([f"master {master!r}: nobody answers there: {reason}"])
+    raise BadInput(f"master {master!r}: nobody answers there: {reason}")

@@ -71,7 +71,7 @@ def spark_session(
             reason = _why_not_started(error, gateway, log)
             _end(None, gateway, at_once=True)
             if isinstance(error, Exception):
-                raise BadInput([f"Spark doesn't start: {reason} (its log: {log})"]) from error
+                raise BadInput(f"Spark doesn't start: {reason} (its log: {log})") from error
             raise
         try:
             with _failing_in_one_line(log, gateway.proc):

@@ -83,15 +83,15 @@ def check_environment() -> None:
         BadInput: SPARK_HOME is another version, or a session of Spark Connect is asked for.
     """
     if os.environ.get("SPARK_REMOTE"):
-        raise BadInput(["SPARK_REMOTE is set: berth can't use Spark Connect; unset it and give a master"])
+        raise BadInput("SPARK_REMOTE is set: berth can't use Spark Connect; unset it and give a master")
     if not os.environ.get("SPARK_HOME"):
         return
     ours = pyspark.__version__
     cores = [path.stem.rpartition("-")[2] for path in spark_home().glob("jars/spark-core_*.jar")]
     if not cores:
-        raise BadInput([f"SPARK_HOME={spark_home()}: no Spark there; unset it to use pyspark's own {ours}"])
+        raise BadInput(f"SPARK_HOME={spark_home()}: no Spark there; unset it to use pyspark's own {ours}")
     if cores[0].split(".")[:2] != ours.split(".")[:2]:
-        raise BadInput([f"SPARK_HOME={spark_home()} is Spark {cores[0]}, and pyspark is {ours}: unset it"])
+        raise BadInput(f"SPARK_HOME={spark_home()} is Spark {cores[0]}, and pyspark is {ours}: unset it")
 
 
 def _local_sizes(threads: int) -> dict[str, str]:

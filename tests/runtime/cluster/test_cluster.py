@@ -14,13 +14,12 @@ import pytest
 from berth.model import BadInput
 from berth.runtime.cluster.access import (
     cluster_for,
-    endings,
+    page_of,
     revive,
     running_clusters,
     stop_cluster,
-    workers_of,
 )
-from berth.runtime.cluster.folder import ClusterState, read_state
+from berth.runtime.cluster.folder import ClusterState, endings, read_state
 from berth.runtime.cluster.nodes import Cluster, Worker
 from berth.runtime.cluster.starting import start_cluster, temporary_cluster
 from tests.runtime.cluster.small import commands_of, processes_of, small_problem, wait_until
@@ -65,7 +64,7 @@ def state_of(cluster: Cluster) -> ClusterState:
 
 
 def by_node(cluster: Cluster) -> dict[str, Worker]:
-    return {worker.node: worker for worker in workers_of(cluster.ui_url, cluster.node_names)}
+    return {worker.node: worker for worker in page_of(cluster.ui_url, cluster.node_names).workers}
 
 
 def busy_on(node: str, home: Path) -> list[psutil.Process]:
@@ -169,7 +168,7 @@ def test_an_application_dies_with_what_it_runs_on(home: Path, tmp_path: Path) ->
         keeper.kill()
         assert wait_until(lambda: processes_of(home) == [], 5)
     assert running_clusters() == []
-    assert "its keeper was killed by signal 9" in [ending.reason for ending in endings()]
+    assert "its keeper was killed by signal 9" in endings().values()
 
 
 def kill_guard(state: ClusterState) -> None:
@@ -195,7 +194,7 @@ def test_whoever_is_killed_nobody_is_left(kill: Callable[[ClusterState], None], 
         assert wait_until(lambda: processes_of(home) == [], 8)
         assert running_clusters() == []
     if kill is kill_master:
-        assert cluster.name in [ending.name for ending in endings()]
+        assert cluster.folder in endings()
     else:
         assert not cluster.folder.exists()
 

@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from berth.processes import Channel, ProcessIdentity, identity_of
-from berth.runtime.cluster.access import endings, forget_endings, running_clusters, stop_cluster
+from berth.runtime.cluster.access import running_clusters, stop_cluster
 from berth.runtime.cluster.folder import (
     ENDED,
     TOKEN_VARIABLE,
     ClusterState,
     ask_keeper,
     clusters_folder,
+    endings,
+    forget_endings,
     keep_logs,
     listen,
     read_state,
@@ -136,9 +138,8 @@ def test_why_a_cluster_ended() -> None:
     keep_logs(folder)
     assert sorted(path.name for path in folder.iterdir()) == [ENDED, "logs"]
     assert running_clusters() == []
-    (ending,) = endings()
-    assert (ending.name, ending.reason) == ("small", "its master was killed by signal 9")
-    assert (ending.logs / "master.log").read_text() == "words\n"
+    assert endings() == {folder: "its master was killed by signal 9"}
+    assert (folder / "logs" / "master.log").read_text() == "words\n"
     never_up = clusters_folder() / "never-up" / "logs"
     never_up.mkdir(parents=True)
     running = written("other").cluster

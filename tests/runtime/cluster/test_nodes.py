@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from berth.model import BadInput
-from berth.runtime.cluster.access import workers_of
+from berth.runtime.cluster.access import page_of
 from berth.runtime.cluster.nodes import Worker, node_of, read_page, resource_name
 
 
@@ -73,8 +73,8 @@ def test_workers_of_a_master() -> None:
     """Every figure of a worker, from the address of the page, with or without a slash."""
     rome = Worker("rome", True, "127.0.0.1", 1, 3, 2, 1024, 512, 3, 1)
     with served(json.dumps(page(entry())).encode()) as address:
-        assert workers_of(address) == [rome]
-        assert workers_of(address + "/", ["rome"]) == [rome]
+        assert page_of(address).workers == (rome,)
+        assert page_of(address + "/", ["rome"]).workers == (rome,)
 
 
 def test_applications() -> None:
@@ -137,7 +137,7 @@ def test_somebody_else_answers(text: bytes, status: int, reason: str) -> None:
     """Bad input in a line, with the address."""
     with served(text, status) as address:
         with pytest.raises(BadInput) as error:
-            workers_of(address)
+            page_of(address)
         assert error.value.mistakes == (f"the master's page {address} doesn't answer: {reason}",)
 
 
@@ -146,4 +146,4 @@ def test_nobody_answers() -> None:
     with served(b"") as address:
         pass
     with pytest.raises(BadInput, match="doesn't answer: connection refused"):
-        workers_of(address)
+        page_of(address)

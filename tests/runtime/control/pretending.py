@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from berth.model import Plan
 from berth.runtime.control import watch
-from berth.runtime.control.loop import run_control_loop
+from berth.runtime.control.loop import ControlLoop
 from tests.runtime.control.situations import FakeRun, Inline
 
 PROBLEM = """
@@ -83,14 +83,14 @@ class Measuring:
 def pretending(run: Pretended) -> Iterator[None]:
     """No cluster, no Spark; time passes as the run says."""
 
-    def at_its_pace(*arguments: Any, **options: Any) -> str:
-        return run_control_loop(*arguments, **options, clock=run.clock, executor=Inline())
+    def at_its_pace(*arguments: Any) -> ControlLoop:
+        return ControlLoop(*arguments, clock=run.clock, beside=Inline())
 
     with (
         patch.object(watch, "access_for", lambda *_: nullcontext()),
         patch.object(watch, "Run", lambda *_: run),
         patch.object(watch, "Measurer", Measuring),
-        patch.object(watch, "run_control_loop", at_its_pace),
+        patch.object(watch, "ControlLoop", at_its_pace),
     ):
         yield
 

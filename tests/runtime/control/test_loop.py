@@ -10,7 +10,7 @@ import pytest
 
 from berth.model import BadInput, Plan, Problem
 from berth.runtime.control.history import Event, History, read_history
-from berth.runtime.control.loop import Proposal, run_control_loop
+from berth.runtime.control.loop import ControlLoop, Proposal
 from berth.runtime.control.options import WatchOptions
 from berth.runtime.running import MigrationFailed
 
@@ -51,7 +51,7 @@ def watched(
 ) -> tuple[FakeRun, list[Event], str]:
     run = FakeRun(at(start), script)
     with History(folder) as history:
-        word = run_control_loop(
+        word = ControlLoop(
             run,
             problem or hub(EVEN),
             at(start),
@@ -60,9 +60,8 @@ def watched(
             history,
             ask,
             run.clock,
-            seconds=seconds,
-            executor=Inline(),
-        )
+            beside=Inline(),
+        ).run(seconds)
     return run, read_history(folder), word
 
 
@@ -149,7 +148,7 @@ def test_stuck_without_a_plan_and_again_on_its_way_when_the_node_is_back(tmp_pat
     """A pinned operator can't go anywhere: told, not hidden; the run is never moved."""
     run = FakeRun(work_on("paris"), {40.0: dies("oslo"), 100.0: comes_back("oslo")})
     with History(tmp_path) as history:
-        run_control_loop(
+        ControlLoop(
             run,
             chain(),
             work_on("paris"),
@@ -157,9 +156,8 @@ def test_stuck_without_a_plan_and_again_on_its_way_when_the_node_is_back(tmp_pat
             TERMS,
             history,
             clock=run.clock,
-            seconds=200.0,
-            executor=Inline(),
-        )
+            beside=Inline(),
+        ).run(200.0)
     events = read_history(tmp_path)
     assert "app/sink is pinned to oslo" in next(e.reason for e in events if e.event == "stuck")
     assert names(events, "node lost", "node back") == ["node lost", "node back"]
@@ -176,10 +174,10 @@ def test_old_news_of_a_dead_node_dont_keep_the_loop_spinning(
     run.dead = {"paris"}
     run.wait = lambda seconds: "node lost"  # type: ignore[method-assign]
     with History(tmp_path) as history:
-        run_control_loop(
-            run, hub(EVEN), at("rome"), Measured(EVEN), TERMS, history, clock=run.clock, seconds=95.0,
-            executor=Inline(),
-        )  # fmt: skip
+        ControlLoop(
+            run, hub(EVEN), at("rome"), Measured(EVEN), TERMS, history, clock=run.clock,
+            beside=Inline(),
+        ).run(95.0)  # fmt: skip
     assert len(names(read_history(tmp_path), "kept")) <= 4
 
 
@@ -248,10 +246,10 @@ def test_a_run_that_ended_while_somebody_was_asked_is_not_moved(tmp_path: Path) 
         return True
 
     with History(tmp_path) as history:
-        word = run_control_loop(
+        word = ControlLoop(
             run, hub(EVEN), at("rome"), Measured(FAST_PARIS), WatchOptions(approve=True), history, slowly,
-            run.clock, executor=Inline(),
-        )  # fmt: skip
+            run.clock, beside=Inline(),
+        ).run()  # fmt: skip
     assert (word, run.applied) == ("finished", [])
 
 
@@ -270,10 +268,10 @@ def test_a_migration_that_fails_leads_back(tmp_path: Path) -> None:
     run = FakeRun(at("rome"))
     run.refused = [MigrationFailed("no executor on paris in 60 s")]
     with History(tmp_path) as history:
-        run_control_loop(
-            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
-            executor=Inline(),
-        )  # fmt: skip
+        ControlLoop(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock,
+            beside=Inline(),
+        ).run(300.0)  # fmt: skip
     events = read_history(tmp_path)
     assert only(events, "migration failed").reason == "no executor on paris in 60 s"
     assert [plan.assignment for _, plan in run.applied] == [{"app/work": "rome"}]
@@ -292,10 +290,10 @@ def test_a_node_that_dies_during_a_migration_is_planned_around(tmp_path: Path) -
 
     run.apply = apply  # type: ignore[method-assign,assignment]
     with History(tmp_path) as history:
-        run_control_loop(
-            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
-            executor=Inline(),
-        )  # fmt: skip
+        ControlLoop(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock,
+            beside=Inline(),
+        ).run(300.0)  # fmt: skip
     assert [plan.assignment for _, plan in run.applied] == [{"app/work": "oslo"}]
     assert names(read_history(tmp_path), "node lost") == ["node lost", "node lost"]
 
@@ -305,10 +303,10 @@ def test_state_goes_into_the_problem(tmp_path: Path) -> None:
     run = FakeRun(at("rome"))
     run.state = {"work": 4e9}
     with History(tmp_path) as history:
-        run_control_loop(
+        ControlLoop(
             run, hub(EVEN), at("rome"), Measured(FAST_PARIS), WatchOptions(state_price=0.2), history,
-            clock=run.clock, seconds=300.0, executor=Inline(),
-        )  # fmt: skip
+            clock=run.clock, beside=Inline(),
+        ).run(300.0)  # fmt: skip
     assert run.applied == []
 
 
@@ -320,7 +318,7 @@ def test_the_first_run_without_rates_and_the_second_with_them(tmp_path: Path) ->
     problems = [unknown, known]
     run = FakeRun(work_on("paris"))
     with History(tmp_path) as history:
-        run_control_loop(
+        ControlLoop(
             run,
             unknown,
             work_on("paris"),
@@ -328,10 +326,8 @@ def test_the_first_run_without_rates_and_the_second_with_them(tmp_path: Path) ->
             TERMS,
             history,
             clock=run.clock,
-            seconds=200.0,
-            reason="a first plan",
-            executor=Inline(),
-        )
+            beside=Inline(),
+        ).run(200.0, reason="a first plan")
     events = read_history(tmp_path)
     assert events[0].reason == "a first plan"
     assert "still no rate is known of app/source -> work" in only(events[:3], "kept").reason
@@ -362,10 +358,10 @@ def test_a_plan_that_cannot_be_applied_is_left_alone(tmp_path: Path) -> None:
     run = FakeRun(at("rome"))
     run.refused = [BadInput(["node paris: no executor within 90 s"])]
     with History(tmp_path) as history:
-        run_control_loop(
-            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=300.0,
-            executor=Inline(),
-        )  # fmt: skip
+        ControlLoop(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock,
+            beside=Inline(),
+        ).run(300.0)  # fmt: skip
     events = read_history(tmp_path)
     assert only(events, "migration failed").reason == "node paris: no executor within 90 s"
     assert run.applied == []
@@ -395,10 +391,10 @@ def test_a_node_that_dies_while_something_else_is_done_is_noticed_at_once(tmp_pa
 
     run.apply = apply  # type: ignore[method-assign,assignment]
     with History(tmp_path) as history:
-        run_control_loop(
-            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock, seconds=100.0,
-            executor=Inline(),
-        )  # fmt: skip
+        ControlLoop(
+            run, hub(EVEN), at("rome"), Measured(FAST_PARIS), TERMS, history, clock=run.clock,
+            beside=Inline(),
+        ).run(100.0)  # fmt: skip
     assert [(time, plan.assignment["app/work"]) for time, plan in run.applied] == [
         (1062.0, "paris"),
         (1064.0, "rome"),
@@ -423,8 +419,8 @@ def test_a_slow_measuring_doesnt_hide_a_dead_node(tmp_path: Path) -> None:
 
     run.apply = apply  # type: ignore[method-assign,assignment]
     with ThreadPoolExecutor(1) as executor, History(tmp_path) as history:
-        run_control_loop(
-            run, hub(EVEN), at("rome"), slow, TERMS, history, clock=run.clock, seconds=60.0, executor=executor
+        ControlLoop(run, hub(EVEN), at("rome"), slow, TERMS, history, clock=run.clock, beside=executor).run(
+            60.0
         )
     assert len(run.applied) == 1
     assert run.applied[0][0] == 1000.0 + 31.0 + 2.0

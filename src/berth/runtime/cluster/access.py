@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from berth.model import BadInput, Node, Problem
+from berth.model import BadInput, Problem
 from berth.model.errors import did_you_mean
 from berth.processes import complaint_in
 from berth.runtime.cluster.folder import (
-    all_endings,
-    all_logs,
     all_states,
     ask_keeper,
     clear,
@@ -25,24 +23,14 @@ from berth.runtime.cluster.folder import (
     clusters_folder,
     locked,
     read_state,
-    remove,
 )
-from berth.runtime.cluster.nodes import Cluster, MasterPage, Room, Worker, ask_master, resource_name, room_of
+from berth.runtime.cluster.nodes import Cluster, MasterPage, Worker, ask_master, cluster_node, resource_name
 from berth.runtime.cluster.starting import cluster_nodes, temporary_cluster
 
 STOP_SECONDS = 20.0
 REVIVE_SECONDS = 60.0
 LOOK_SECONDS = 0.1
 _DEFAULT_UI_PORT = 8080
-
-
-@dataclass(frozen=True)
-class Ending:
-    """A cluster that ended by itself, and where its logs are."""
-
-    name: str
-    reason: str
-    logs: Path
 
 
 def running_clusters() -> list[Cluster]:
@@ -52,20 +40,6 @@ def running_clusters() -> list[Cluster]:
     with locked():
         clear_ended()
         return [state.cluster for state in all_states() if state.ready]
-
-
-def endings() -> list[Ending]:
-    """The clusters that ended by themselves, until another of their name is started or they are stopped."""
-    return [Ending(folder.name, reason, folder / "logs") for folder, reason in all_endings().items()]
-
-
-def forget_endings() -> None:
-    """Remove the logs of clusters that ended by themselves, or never came up."""
-    if not clusters_folder().exists():
-        return
-    with locked():
-        for folder in all_logs():
-            remove(folder)
 
 
 def cluster_for(problem: Problem) -> Cluster | None:
@@ -88,24 +62,15 @@ def cluster_for(problem: Problem) -> Cluster | None:
     return None
 
 
-def workers_of(ui_url: str, nodes: Iterable[str] = ()) -> list[Worker]:
-    """The workers that offer nodes' resources, as the master at this address of its web page lists them.
+def page_of(ui_url: str, nodes: Iterable[str] = ()) -> MasterPage:
+    """The workers that offer nodes' resources, and the applications, as the master lists them.
 
     A worker that the master doesn't list is not there; one that it lists as anything but alive is not alive.
     Dead ones are left out once another worker of their node is alive.
 
     Args:
-        ui_url: `http://host:port`.
+        ui_url: `http://host:port`, the master's web page.
         nodes: names of nodes, where they are known: other names are read from those of the resources.
-
-    Raises:
-        BadInput: the master doesn't answer.
-    """
-    return list(page_of(ui_url, nodes).workers)
-
-
-def page_of(ui_url: str, nodes: Iterable[str] = ()) -> MasterPage:
-    """The workers and applications that the master lists.
 
     Raises:
         BadInput: the master doesn't answer.
@@ -116,7 +81,7 @@ def page_of(ui_url: str, nodes: Iterable[str] = ()) -> MasterPage:
         reason = (error.strerror or str(error)).lower()
     except ValueError as error:
         reason = str(error)
-    raise BadInput([f"the master's page {ui_url} doesn't answer: {reason}"])
+    raise BadInput(f"the master's page {ui_url} doesn't answer: {reason}")
 
 
 def stop_cluster(cluster: Cluster) -> Path | None:
@@ -145,22 +110,22 @@ def revive(cluster: Cluster, node: str) -> None:
         BadInput: there is no such node or cluster, the worker is up, or it doesn't start.
     """
     if node not in cluster.node_names:
-        raise BadInput([f"cluster {cluster.name} has no node {did_you_mean(node, cluster.node_names)}"])
+        raise BadInput(f"cluster {cluster.name} has no node {did_you_mean(node, cluster.node_names)}")
     if node in page_of(cluster.ui_url, cluster.node_names).alive:
-        raise BadInput([f"node {node} is up: there is nothing to revive"])
+        raise BadInput(f"node {node} is up: there is nothing to revive")
     try:
         answer = ask_keeper(cluster.folder, {"do": "revive", "node": node})
     except (OSError, ValueError) as error:
-        raise BadInput([f"cluster {cluster.name} doesn't run any more: {error}"]) from error
+        raise BadInput(f"cluster {cluster.name} doesn't run any more: {error}") from error
     if "error" in answer:
-        raise BadInput([f"node {node}: {answer['error']}"])
+        raise BadInput(f"node {node}: {answer['error']}")
     deadline = time.monotonic() + REVIVE_SECONDS
     while node not in page_of(cluster.ui_url, cluster.node_names).alive:
         state = read_state(cluster.folder)
         ended = state is None or node not in state.workers
         if ended or time.monotonic() > deadline:
             log = cluster.folder / "logs" / f"{resource_name(node)}.log"
-            raise BadInput([f"the worker of node {node} doesn't start: {complaint_in(log)} (its log: {log})"])
+            raise BadInput(f"the worker of node {node} doesn't start: {complaint_in(log)} (its log: {log})")
         time.sleep(LOOK_SECONDS)
 
 
@@ -175,7 +140,7 @@ class Access:
         """The workers of nodes that are alive, by node; None where nobody tells."""
         if self.ui_url is None:
             return None
-        return {worker.node: worker for worker in workers_of(self.ui_url) if worker.alive}
+        return {worker.node: worker for worker in page_of(self.ui_url).workers if worker.alive}
 
 
 def access_to(cluster: Cluster) -> Access:
@@ -214,7 +179,7 @@ def access_for(
     """
     if master_url is not None:
         if master_url.startswith("local"):
-            raise BadInput([f"--master {master_url}: has no workers to pin operators to; leave it out"])
+            raise BadInput(f"--master {master_url}: has no workers to pin operators to; leave it out")
         yield access_by_url(master_url, ui_url)
         return
     running = cluster_for(problem)
@@ -225,21 +190,16 @@ def access_for(
         yield access_to(started)
 
 
-def rooms_for(problem: Problem, workers: Mapping[str, Worker] | None) -> dict[str, Room]:
+def slots_for(problem: Problem, workers: Mapping[str, Worker] | None) -> dict[str, int]:
     """The tasks at a time for each node that hosts: by its capacity, and not more than its worker offers."""
-    return {node.name: _room(node, workers) for node in problem.network.nodes if node.hosts}
-
-
-def _room(node: Node, workers: Mapping[str, Worker] | None) -> Room:
-    room = room_of(node)
+    slots = {node.name: cluster_node(node).slots for node in problem.network.nodes if node.hosts}
     if workers is None:
         # one core is what every worker has
-        return Room(1, room.memory_mb)
-    worker = workers.get(node.name)
-    if worker is None:
-        return room
-    # one core and one unit stay free for the driver's own jobs
-    return Room(max(1, min(room.slots, worker.cores - 1, worker.slots - 1)), room.memory_mb)
+        return dict.fromkeys(slots, 1)
+    for name in slots.keys() & workers.keys():
+        # one core and one unit stay free for the driver's own jobs
+        slots[name] = max(1, min(slots[name], workers[name].cores - 1, workers[name].slots - 1))
+    return slots
 
 
 def check_nodes(

@@ -95,16 +95,19 @@ def all_states() -> list[ClusterState]:
     return [state for state in states if state and not state.is_elsewhere and not state.has_ended()]
 
 
-def all_endings() -> dict[Path, str]:
-    """Why clusters ended by themselves, by the folder that has their logs."""
-    return {
-        folder: (folder / ENDED).read_text().strip() for folder in _folders() if (folder / ENDED).exists()
-    }
+def endings() -> dict[Path, str]:
+    """Why clusters ended by themselves, by their folders: until they are stopped or started again."""
+    ended = [folder for folder in _folders() if (folder / ENDED).exists()]
+    return {folder: (folder / ENDED).read_text().strip() for folder in ended}
 
 
-def all_logs() -> list[Path]:
-    """The folders that have nothing but the logs of a cluster that failed. The caller holds the lock."""
-    return [folder for folder in _folders() if not (folder / STATE).exists()]
+def forget_endings() -> None:
+    """Remove what is left of clusters that ended by themselves, or never came up."""
+    if clusters_folder().exists():
+        with locked():
+            for folder in _folders():
+                if not (folder / STATE).exists():
+                    remove(folder)
 
 
 @contextmanager

@@ -41,27 +41,19 @@ def node_of(resource: str) -> str:
 
 
 @dataclass(frozen=True)
-class Room:
-    """What the worker of a node offers for operators: so many tasks at a time, so much memory."""
-
-    slots: int
-    memory_mb: int
-
-
-def room_of(node: Node) -> Room:
-    """The room that a capacity of `cpu` (or else `slots`) and `memory` means; enough for an executor."""
-    slots = node.capacity.get("cpu", node.capacity.get("slots", 0.0))
-    memory = node.capacity.get("memory", 0.0)
-    return Room(slots=max(1, int(slots)), memory_mb=max(EXECUTOR_MB, int(memory / 2**20)))
-
-
-@dataclass(frozen=True)
 class ClusterNode:
-    """A node of a cluster on this machine: the room for operators, without what the driver's own jobs get."""
+    """A node and its room for operators: so many tasks at a time, so much memory."""
 
     name: str
     slots: int
     memory_mb: int
+
+
+def cluster_node(node: Node) -> ClusterNode:
+    """The room that a capacity of `cpu` (or else `slots`) and `memory` means; enough for an executor."""
+    slots = node.capacity.get("cpu", node.capacity.get("slots", 0.0))
+    memory = node.capacity.get("memory", 0.0)
+    return ClusterNode(node.name, max(1, int(slots)), max(EXECUTOR_MB, int(memory / 2**20)))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from berth.runtime.cluster.folder import (
     read_state,
     safe_name,
 )
-from berth.runtime.cluster.nodes import EXECUTOR_MB, Cluster, ClusterNode, resource_name, room_of
+from berth.runtime.cluster.nodes import EXECUTOR_MB, Cluster, ClusterNode, cluster_node, resource_name
 
 DAEMON_MB = 220
 """What a master or a worker takes, as seen with 8 workers."""
@@ -52,7 +52,7 @@ def cluster_nodes(problem: Problem) -> tuple[ClusterNode, ...]:
     for node in problem.network.nodes:
         if not node.hosts:
             continue
-        room = room_of(node)
+        room = cluster_node(node)
         if room.slots > MOST_SLOTS:
             mistakes.append(
                 f"node {node.name}: a capacity of {room.slots:,} cpu means as many tasks at a time; "
@@ -62,7 +62,7 @@ def cluster_nodes(problem: Problem) -> tuple[ClusterNode, ...]:
             mistakes.append(
                 f"node {node.name}: {room.memory_mb:,} MB of memory are more than Spark can count"
             )
-        nodes.append(ClusterNode(node.name, room.slots, room.memory_mb))
+        nodes.append(room)
     if not nodes:
         mistakes.append(
             f"problem {problem.name}: none of its nodes hosts operators, so there is no worker to start"
@@ -82,10 +82,8 @@ def check_memory(nodes: int, available_mb: int) -> None:
     needed = DAEMON_MB + nodes * (DAEMON_MB + EXECUTOR_MB)
     if needed > available_mb:
         raise BadInput(
-            [
-                f"{nodes} nodes with an executor each need about {needed:,} MB of memory, and this machine "
-                f"has {available_mb:,} MB: take a problem with fewer nodes, or a larger machine"
-            ]
+            f"{nodes} nodes with an executor each need about {needed:,} MB of memory, and this machine "
+            f"has {available_mb:,} MB: take a problem with fewer nodes, or a larger machine"
         )
 
 
@@ -123,7 +121,7 @@ def start_cluster(
     held = _start(problem, name or safe_name(problem.name), port, report, temporary=False)
     try:
         if not held.channel.send({"do": "stay"}):
-            raise BadInput([_ended(held.cluster.folder)])
+            raise BadInput(_ended(held.cluster.folder))
     except BaseException:
         held.end()
         raise
@@ -162,7 +160,7 @@ class _Held:
 
 def _start(problem: Problem, name: str, port: int, report: Report, *, temporary: bool) -> _Held:
     if name != safe_name(name):
-        raise BadInput([f"--name {name}: letters, digits, '.', '_' and '-' only, and 60 of them at most"])
+        raise BadInput(f"--name {name}: letters, digits, '.', '_' and '-' only, and 60 of them at most")
     nodes = cluster_nodes(problem)
     _check_port(port)
     spark = _spark(len(nodes))
@@ -194,7 +192,7 @@ def _claim(specification: Specification) -> _Held:
     with locked():
         state = read_state(folder)
         if state is not None and not state.has_ended():
-            raise BadInput([_taken(state)])
+            raise BadInput(_taken(state))
         clear(folder, state)
         (folder / "logs").mkdir(parents=True)
         folder.chmod(0o700)
@@ -234,7 +232,7 @@ def _start_keeper(folder: Path, token: str, channel: Channel, theirs: socket.soc
         )
     introduction = channel.receive(START_SECONDS)
     if introduction is None:
-        raise BadInput([_ended(folder)])
+        raise BadInput(_ended(folder))
     return ProcessIdentity(**introduction)
 
 
@@ -256,9 +254,9 @@ def _await_ready(held: _Held, specification: Specification, report: Report) -> N
         if message is not None and "step" in message:
             report(message["step"])
         if message is not None and "error" in message:
-            raise BadInput([message["error"]])
+            raise BadInput(message["error"])
     if message is None:
-        raise BadInput([_ended(held.cluster.folder)])
+        raise BadInput(_ended(held.cluster.folder))
 
 
 def _spark(nodes: int) -> Spark:
@@ -272,7 +270,7 @@ def _spark(nodes: int) -> Spark:
     home = spark_home().absolute()
     cores = [jar.name for jar in home.glob("jars/spark-core_*.jar")]
     if not cores:
-        raise BadInput([f"{home}: no Spark there"])
+        raise BadInput(f"{home}: no Spark there")
     java_home = os.environ.get("JAVA_HOME")
     java = os.path.join(java_home, "bin", "java") if java_home else shutil.which("java") or "java"
     return Spark(os.path.abspath(java), str(home), cores[0].removeprefix("spark-core_").partition("-")[0])
@@ -288,14 +286,14 @@ def _check_port(port: int) -> None:
             probe.bind((ADDRESS, port))
             probe.listen()
         except OverflowError:
-            raise BadInput([f"--port {port}: ports are numbers from 1 to 65535"]) from None
+            raise BadInput(f"--port {port}: ports are numbers from 1 to 65535") from None
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 reason = "is in use"
             else:
                 reason = f"can't be used: {(error.strerror or str(error)).lower()}"
             way_out = "give another one with --port, or none to get one that is free"
-            raise BadInput([f"port {port} on {ADDRESS} {reason}; {way_out}"]) from error
+            raise BadInput(f"port {port} on {ADDRESS} {reason}; {way_out}") from error
 
 
 def _free_ports(number: int) -> list[int]:

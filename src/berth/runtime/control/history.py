@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -120,9 +119,7 @@ class History:
             _end_torn_line(folder / LINES_FILE)
             self._lines = (folder / LINES_FILE).open("ab")
         except OSError as error:
-            raise BadInput(
-                [f"{folder}: can't be written: {(error.strerror or str(error)).lower()}"]
-            ) from None
+            raise BadInput(f"{folder}: can't be written: {(error.strerror or str(error)).lower()}") from None
         _sync_folder(folder)
         self._numbers: dict[frozenset[tuple[str, str]], int] = {}
         self._last_plan = max((int(file.stem) for file in self._plans.glob("[0-9]*.json")), default=0)
@@ -131,9 +128,7 @@ class History:
     def __enter__(self) -> History:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def plan_number(self, plan: Plan) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from berth.amounts import counted
@@ -35,113 +35,86 @@ class Proposal:
     decision: Decision
 
 
-def run_control_loop(
-    run: Run,
-    problem: Problem,
-    plan: Plan,
-    measure: Measure,
-    options: WatchOptions,
-    history: History,
-    ask: Callable[[Proposal], bool] = lambda proposal: True,
-    clock: Callable[[], float] = time.time,
-    *,
-    seconds: float | None = None,
-    reason: str = "",
-    executor: Executor | None = None,
-) -> str:
-    """Watch a running application until it ends, and move it when that is worth it.
+@dataclass
+class ControlLoop:
+    """Watches a running application until it ends, and moves it when that is worth it."""
 
-    Args:
-        run: the application, running by `plan`.
-        problem: what is known at the start.
-        plan: what it runs by.
-        measure: gives the measured problem; what it raises is written down, and the problem before stays.
-        options: when to look and what is worth a move.
-        history: where everything is written down.
-        ask: whether a move may be made, where `options.approve` says so.
-        clock: seconds since 1970.
-        seconds: stop watching after so long; None: when the run ends.
-        reason: why the first plan is what it is.
-        executor: where measuring happens beside the loop; None: in a thread.
+    running: Run
+    """The application, running by `plan`."""
+    problem: Problem
+    """What is known: at the start, then as it was measured."""
+    plan: Plan
+    measure: Measure
+    """Gives the measured problem; what it raises is written down, and the problem before stays."""
+    options: WatchOptions
+    history: History
+    """Where everything is written down."""
+    ask: Callable[[Proposal], bool] = lambda proposal: True
+    """Whether a move may be made, where the options want to know."""
+    clock: Callable[[], float] = time.time
+    """Seconds since 1970."""
+    beside: Executor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="berth measuring")
+    )
+    """Where measuring happens."""
 
-    Returns:
-        How it ended: `finished`, `failed` or `stopped`.
-    """
-    beside = executor or ThreadPoolExecutor(1, thread_name_prefix="berth measuring")
-    try:
-        return _Loop(run, problem, plan, measure, options, history, ask, clock, beside).run(seconds, reason)
-    finally:
-        if executor is None:
-            beside.shutdown(wait=False, cancel_futures=True)
-
-
-class _Loop:
-    def __init__(
-        self,
-        run: Run,
-        problem: Problem,
-        plan: Plan,
-        measure: Measure,
-        options: WatchOptions,
-        history: History,
-        ask: Callable[[Proposal], bool],
-        clock: Callable[[], float],
-        beside: Executor,
-    ) -> None:
-        self._run = run
-        self._problem = computed_for_itself(problem)
-        self._plan = plan
-        self._measure = measure
-        self._options = options
-        self._history = history
-        self._ask = ask
-        self._clock = clock
-        self._beside = beside
-        self._application = run.placement.application
-        self._yardstick = Yardstick.of(self._problem)
+    def __post_init__(self) -> None:
+        self.problem = computed_for_itself(self.problem)
+        self._application = self.running.placement.application
+        self._yardstick = Yardstick.of(self.problem)
         self._memory = Memory()
         self._dead: frozenset[str] = frozenset()
         self._measuring: Future[Problem] | None = None
-        self._running_since = clock()
+        self._running_since = self.clock()
         self._stranded = False
         """Whether a migration failed, so that nothing runs."""
 
-    def run(self, seconds: float | None, reason: str) -> str:
-        """Until the run ends, or so many seconds are over."""
-        until = float("inf") if seconds is None else self._clock() + seconds
-        self._running_since = self._clock()
+    def run(self, seconds: float | None = None, reason: str = "") -> str:
+        """Watch until the run ends, or so many seconds are over.
+
+        Args:
+            seconds: None: until the run ends.
+            reason: why the first plan is what it is.
+
+        Returns:
+            How it ended: `finished`, `failed` or `stopped`.
+        """
+        until = float("inf") if seconds is None else self.clock() + seconds
+        self._running_since = self.clock()
         self._note("started", reason, value_achieved=self._value(), source_bytes_per_s=self._rate())
         try:
-            while self._clock() < until:
+            while self.clock() < until:
                 word = self._wait(until)
                 if word in ENDS:
                     return self._end(word, "")
-                if self._clock() < until or word == NODE_LOST:
+                if self.clock() < until or word == NODE_LOST:
                     self._look()
             return self._end("stopped", f"after {seconds:g} s, as asked")
         except KeyboardInterrupt:
             self._end("stopped", "interrupted")
             raise
+        finally:
+            self.beside.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, until: float) -> str:
         """Until the next look is due and something is measured, or the run has something to say."""
-        look_at = min(self._clock() + self._options.every_s, until)
-        while (left := look_at - self._clock()) > 0:
-            if self._run.dead_nodes() - self._dead:
+        look_at = min(self.clock() + self.options.every_s, until)
+        while (left := look_at - self.clock()) > 0:
+            if self.running.dead_nodes() - self._dead:
                 # it died while nobody waited
                 return NODE_LOST
-            word = self._run.wait(left)
-            if word == NODE_LOST and self._run.dead_nodes() == self._dead:
+            word = self.running.wait(left)
+            if word == NODE_LOST and self.running.dead_nodes() == self._dead:
                 # it has been dealt with as far as it can be
                 time.sleep(GLANCE_SECONDS)
             elif word != RUNNING:
                 return self._said(word)
-        return self._measured(until) if self._clock() < until else RUNNING
+        return self._measured(until) if self.clock() < until else RUNNING
 
     def _said(self, word: str) -> str:
         """What a run says; a failure beside a node that has just died is the node's."""
-        died = self._run.dead_nodes() - self._dead if word == "failed" else set()
-        return NODE_LOST if died & set(self._plan.assignment.values()) else word
+        died = self.running.dead_nodes() - self._dead if word == "failed" else set()
+        return NODE_LOST if died & set(self.plan.assignment.values()) else word
 
     def _end(self, word: str, reason: str) -> str:
         names: dict[str, Name] = {"finished": "finished", "failed": "failed"}
@@ -153,18 +126,18 @@ class _Loop:
     def _measured(self, until: float) -> str:
         """Measure, and look after the run meanwhile; what the run says if it is no longer just running."""
         if self._measuring is None:
-            now = self._clock()
-            span = min(self._options.memory, now - self._running_since)
-            self._measuring = self._beside.submit(self._measure_now, self._problem, span)
+            now = self.clock()
+            span = min(self.options.memory, now - self._running_since)
+            self._measuring = self.beside.submit(self._measure_now, self.problem, span)
         while not self._measuring.done():
-            word = self._run.wait(min(GLANCE_SECONDS, max(0.0, until - self._clock())))
-            if word != RUNNING or self._clock() >= until:
+            word = self.running.wait(min(GLANCE_SECONDS, max(0.0, until - self.clock())))
+            if word != RUNNING or self.clock() >= until:
                 return self._said(word)
         return RUNNING
 
     def _measure_now(self, problem: Problem, seconds: float) -> Problem:
-        self._run.flush()
-        return self._measure(self._run.telemetry, problem, seconds)
+        self.running.flush()
+        return self.measure(self.running.telemetry, problem, seconds)
 
     def _take_measured(self) -> bool:
         """Take what was measured; False: there is nothing new."""
@@ -173,8 +146,8 @@ class _Loop:
         future, self._measuring = self._measuring, None
         try:
             measured = future.result()
-            self._problem = computed_for_itself(
-                with_state(measured, self._application, self._run.state_bytes())
+            self.problem = computed_for_itself(
+                with_state(measured, self._application, self.running.state_bytes())
             )
         except Exception as error:
             # one bad measurement is no reason to leave a running application alone
@@ -199,14 +172,14 @@ class _Loop:
                 value_achieved=self._value(),
                 source_bytes_per_s=self._rate(),
             )
-        look = Look(self._clock(), self._problem, self._plan, self._dead, replan, fresh)
-        decision, self._memory = decide(self._memory, look, self._yardstick, self._options)
+        look = Look(self.clock(), self.problem, self.plan, self._dead, replan, fresh)
+        decision, self._memory = decide(self._memory, look, self._yardstick, self.options)
         self._act(decision)
 
     def _note_nodes(self) -> None:
-        dead = frozenset(self._run.dead_nodes())
+        dead = frozenset(self.running.dead_nodes())
         for node in sorted(dead - self._dead):
-            hosted = sum(home == node for home in self._plan.assignment.values())
+            hosted = sum(home == node for home in self.plan.assignment.values())
             self._note("node lost", f"{counted(hosted, 'instance')} planned there", node=node)
         for node in sorted(self._dead - dead):
             self._note("node back", "it may be used again", node=node)
@@ -214,14 +187,14 @@ class _Loop:
 
     def _in_need(self) -> bool:
         """Whether the plan needs a node that is dead."""
-        return any(node in self._dead for node in self._plan.assignment.values())
+        return any(node in self._dead for node in self.plan.assignment.values())
 
     def _replan(self, fresh: bool) -> Replan:
         if not fresh and not self._in_need():
-            return Replan(self._plan)
+            return Replan(self.plan)
         try:
             return next_plan(
-                self._problem, self._plan, self._dead, self._options, self._yardstick, self._application
+                self.problem, self.plan, self._dead, self.options, self._yardstick, self._application
             )
         except BadInput as error:
             return Replan(None, _line(error), "unknown")
@@ -235,13 +208,13 @@ class _Loop:
             return
         assert decision.offer is not None
         target = decision.offer.plan
-        if self._options.dry_run:
+        if self.options.dry_run:
             self._note_decision("proposed", decision, plan=target)
-            self._avoid(target, self._options.cool_down_s, "was proposed already")
-        elif self._options.approve and not self._ask(self._proposal(decision, target)):
+            self._avoid(target, self.options.cool_down_s, "was proposed already")
+        elif self.options.approve and not self.ask(self._proposal(decision, target)):
             self._note_decision("declined", decision, plan=target)
-            self._avoid(target, self._options.distrust_s, "was declined")
-        elif (word := self._run.wait(0.0)) not in ENDS:
+            self._avoid(target, self.options.distrust_s, "was declined")
+        elif (word := self.running.wait(0.0)) not in ENDS:
             # asking may have taken long: what has ended isn't moved
             self._move(decision, target)
         else:
@@ -249,17 +222,17 @@ class _Loop:
 
     def _proposal(self, decision: Decision, target: Plan) -> Proposal:
         before, after = (
-            _judged(self._problem, plan, self._plan, self._yardstick) for plan in (self._plan, target)
+            _judged(self.problem, plan, self.plan, self._yardstick) for plan in (self.plan, target)
         )
-        return Proposal(self._problem, before, after, decision)
+        return Proposal(self.problem, before, after, decision)
 
     def _move(self, decision: Decision, target: Plan) -> None:
         assert decision.offer is not None
         try:
-            migration = self._run.apply(target)
+            migration = self.running.apply(target)
         except (BadInput, MigrationFailed) as error:
             self._note_decision("migration failed", replace(decision, reason=_line(error)), plan=target)
-            self._avoid(target, self._options.distrust_s, "could not be applied")
+            self._avoid(target, self.options.distrust_s, "could not be applied")
             if isinstance(error, BadInput):
                 return
             self._stranded = True
@@ -267,15 +240,15 @@ class _Loop:
             if not self._in_need():
                 self._return()
             return
-        now, self._stranded = self._clock(), False
-        before, self._plan = self._plan, target
+        now, self._stranded = self.clock(), False
+        before, self.plan = self.plan, target
         # what was measured so far, and is being measured now, is about the plan before
         self._measuring = None
-        self._run.flush()
-        self._running_since = self._clock()
+        self.running.flush()
+        self._running_since = self.clock()
         back = decision.kind == "roll back"
         if back:
-            self._memory = self._memory.rolled_back(now, before, self._options)
+            self._memory = self._memory.rolled_back(now, before, self.options)
         else:
             self._memory = self._memory.migrated(now, before, decision.offer.judged)
         self._note_decision(
@@ -289,15 +262,15 @@ class _Loop:
     def _return(self) -> None:
         """Go on by the plan before, after a migration that failed."""
         try:
-            migration = self._run.apply(self._plan)
+            migration = self.running.apply(self.plan)
         except (BadInput, MigrationFailed) as error:
             self._note("migration failed", _line(error))
             return
-        self._stranded, self._running_since = False, self._clock()
+        self._stranded, self._running_since = False, self.clock()
         self._note("rolled back", "back to the plan before", pause_s=migration.pause_seconds)
 
     def _avoid(self, plan: Plan, seconds: float, why: str) -> None:
-        self._memory = self._memory.avoiding(plan, self._clock() + seconds, why)
+        self._memory = self._memory.avoiding(plan, self.clock() + seconds, why)
 
     # writing down
 
@@ -313,16 +286,16 @@ class _Loop:
         self._note(name, decision.reason, plan, **(values | more))
 
     def _note(self, name: Name, reason: str = "", plan: Plan | None = None, **values: object) -> None:
-        chosen = self._plan if plan is None else plan
-        number = self._history.plan_number(chosen)
-        event = Event(self._clock(), name, reason, number, dict(chosen.assignment))
-        self._history.record(replace(event, **values))  # type: ignore[arg-type]
+        chosen = self.plan if plan is None else plan
+        number = self.history.plan_number(chosen)
+        event = Event(self.clock(), name, reason, number, dict(chosen.assignment))
+        self.history.record(replace(event, **values))  # type: ignore[arg-type]
 
     def _value(self) -> float | None:
-        return self._yardstick.judge(self._problem, self._plan).value
+        return self._yardstick.judge(self.problem, self.plan).value
 
     def _rate(self) -> float | None:
-        return source_rate(self._problem, self._application)
+        return source_rate(self.problem, self._application)
 
 
 def _judged(problem: Problem, plan: Plan, current: Plan, yardstick: Yardstick) -> Plan:

@@ -50,7 +50,7 @@ class Yardstick:
         """
         weights = {name: weight for name, weight in problem.objective.items() if name not in MOVING}
         if not weights:
-            raise BadInput(["objective: only the price of moving; name what a move should make better"])
+            raise BadInput("objective: only the price of moving; name what a move should make better")
         bounds = {name: pair for name, pair in problem.objective_bounds.items() if name in weights}
         return cls(Goal(weights, problem.objective_scale, bounds))
 

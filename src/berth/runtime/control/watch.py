@@ -17,7 +17,7 @@ from berth.policies.registry import find_policy
 from berth.runtime.application import Application
 from berth.runtime.cluster.access import access_for
 from berth.runtime.control.history import Event, History, last_watch, read_history
-from berth.runtime.control.loop import Measure, Proposal, run_control_loop
+from berth.runtime.control.loop import ControlLoop, Measure, Proposal
 from berth.runtime.control.measuring import Measurer, with_slow_availability
 from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
@@ -112,7 +112,7 @@ def watch(
                 observer.running(running, tally),
             ):
                 measurer.warm_up()
-                ended_because = run_control_loop(
+                loop = ControlLoop(
                     running,
                     watched.problem,
                     plan,
@@ -120,9 +120,8 @@ def watch(
                     options,
                     history,
                     lambda proposal: approved(proposal, running, folder, observer),
-                    seconds=run_options.seconds,
-                    reason=reason,
                 )
+                ended_because = loop.run(run_options.seconds, reason)
         finally:
             tally.end(time.time() * 1000)
             draw_timelines(folder, watched.problem, application.name)

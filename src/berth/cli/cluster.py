@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from berth.cli.options import AsJson, ProblemFile, argument, flag, leaving_on_signals, option
+from berth.cli.options import (
+    AsJson,
+    ProblemFile,
+    argument,
+    flag,
+    leaving_on_signals,
+    option,
+)
 from berth.cli.output import out as console
 from berth.cli.output import plain_table, print_json
 from berth.cli.progress import waiting
@@ -42,8 +49,8 @@ cluster = typer.Typer(
 @cluster.command(epilog=START_EXAMPLES)
 def start(
     problem: ProblemFile,
-    name: Annotated[str | None, option("The cluster's name. Default: the problem's.", "NAME")] = None,
-    port: Annotated[int, option("The master's port; 0: one that is free.", "PORT", min=0, max=65535)] = 0,
+    name: str | None = option(None, "The cluster's name. Default: the problem's.", "NAME"),
+    port: int = option(0, "The master's port; 0: one that is free.", "PORT", min=0, max=65535),
     as_json: AsJson = False,
 ) -> None:
     """Start a master and a worker for every node that hosts operators."""
@@ -103,7 +110,7 @@ def revive(
 @cluster.command()
 def stop(
     name: Name = None,
-    everything: Annotated[bool, flag("--all", "Stop every cluster of this machine.")] = False,
+    everything: bool = flag("--all", "Stop every cluster of this machine."),
 ) -> None:
     """Stop a cluster, and wait until none of its processes is left."""
     from berth.runtime.cluster.access import running_clusters, stop_cluster

@@ -5,11 +5,19 @@ from __future__ import annotations
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from berth.cli.options import AsJson, Configuration, Master, ProblemFile, flag, option, session_for
+from berth.cli.options import (
+    AsJson,
+    Configuration,
+    Master,
+    ProblemFile,
+    flag,
+    option,
+    session_for,
+)
 from berth.cli.output import number, out, plain_table, print_json, tell
 from berth.cli.progress import watching
 from berth.files import check_writable, write_text
@@ -39,32 +47,21 @@ MOST_LISTED = 1_000_000
 
 def coordinates(
     problem: ProblemFile,
-    target: Annotated[
-        Path, option("Write the problem there: YAML if it ends so, or else JSON.", "FILE", "--out")
-    ],
-    dimensions: Annotated[int, option("Dimensions of the latency space.", "N")] = 3,
-    height: Annotated[
-        bool, flag("--height", "Give every node a height, too: its way into the network.")
-    ] = False,
-    neighbours: Annotated[
-        int | None,
-        option("Most neighbours of a node that are used. Default: all of up to 250,000 pairs, then 32.", "N"),
-    ] = None,
-    seed: Annotated[int, option("The same seed gives the same coordinates.", "N")] = 0,
-    probes: Annotated[
-        list[Path] | None,
-        option(
-            "Measured round trips (from, to, rtt_ms) beside the problem's delays: CSV, JSON lines or "
-            "Parquet, a file or a folder. Can be repeated.",
-            "TABLE",
-        ),
-    ] = None,
-    refine: Annotated[
-        bool, option("Room to unfold first, least absolute errors after; without, Vivaldi alone.")
-    ] = True,
-    spark: Annotated[
-        bool, flag("--spark", "Compute on Spark: for more probes than one machine can hold.")
-    ] = False,
+    target: Path = option(..., "Write the problem there: YAML if it ends so, or else JSON.", "FILE", "--out"),
+    dimensions: int = option(3, "Dimensions of the latency space.", "N"),
+    height: bool = flag("--height", "Give every node a height, too: its way into the network."),
+    neighbours: int | None = option(
+        None, "Most neighbours of a node that are used. Default: all of up to 250,000 pairs, then 32.", "N"
+    ),
+    seed: int = option(0, "The same seed gives the same coordinates.", "N"),
+    probes: list[Path] | None = option(
+        None,
+        "Measured round trips (from, to, rtt_ms) beside the problem's delays: CSV, JSON lines or "
+        "Parquet, a file or a folder. Can be repeated.",
+        "TABLE",
+    ),
+    refine: bool = option(True, "Room to unfold first, least absolute errors after; without, Vivaldi alone."),
+    spark: bool = flag("--spark", "Compute on Spark: for more probes than one machine can hold."),
     master: Master = None,
     configuration: Configuration = None,
     as_json: AsJson = False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -14,7 +13,14 @@ from rich.text import Text
 
 from berth.amounts import counted, milliseconds, percentage, shortened
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, ProblemFile, option, picture_format, time_limit_from
+from berth.cli.options import (
+    AsJson,
+    PlanFiles,
+    ProblemFile,
+    option,
+    picture_format,
+    time_limit_from,
+)
 from berth.cli.output import (
     metric_name,
     metric_value,
@@ -56,22 +62,20 @@ MOST_STEPS = 16
 MOST_NAMES = 6
 
 
-Picture = Annotated[Path | None, option("Draw a picture as well: FILE.png or FILE.svg.", "FILE", "--out")]
-Asked = Annotated[
-    list[str] | None, option("Explain only this operator or instance. Can be repeated.", "NAME", "--operator")
-]
-HowMany = Annotated[str, option("How many changes of the network are tried: none, quick or full.", "DEPTH")]
-Seconds = Annotated[float, option("Seconds for trying changes, in all.", "S")]
 DEPTHS: dict[str, Depth] = {"none": "none", "quick": "quick", "full": "full"}
 
 
 def explain(
     problem: ProblemFile,
     plan: PlanFiles,
-    operator: Asked = None,
-    what_if: HowMany = "quick",
-    time_limit: Seconds = DEFAULT_TIME_LIMIT,
-    out_file: Picture = None,
+    operator: list[str] | None = option(
+        None, "Explain only this operator or instance. Can be repeated.", "NAME", "--operator"
+    ),
+    what_if: str = option(
+        "quick", "How many changes of the network are tried: none, quick or full.", "DEPTH"
+    ),
+    time_limit: float = option(DEFAULT_TIME_LIMIT, "Seconds for trying changes, in all.", "S"),
+    out_file: Path | None = option(None, "Draw a picture as well: FILE.png or FILE.svg.", "FILE", "--out"),
     as_json: AsJson = False,
 ) -> None:
     """Say why the operators are where they are, what binds, and what would help."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
 
@@ -35,32 +35,29 @@ MOST_MHZ = 1e6
 def export(
     problem: ProblemFile,
     plan: PlanFiles,
-    to: Annotated[list[System], option("A packing plan of Heron's, or a job of Nomad's. Can be repeated.")],
-    target: Annotated[
-        Path, option("The file; or the folder, where there are several files.", "FILE|DIR", "--out")
-    ],
-    application: Annotated[str | None, option("Only this application. Default: all.", "NAME")] = None,
-    memory_unit: Annotated[
-        Literal["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"],
-        option("What the problem counts memory and disk in."),
-    ] = "B",
-    mhz_per_core: Annotated[
-        float | None, option("Nomad: ask for MHz, so many for a cpu. Default: whole cores.", "MHZ")
-    ] = None,
-    driver: Annotated[str, option("Nomad: the tasks' driver.", "NAME")] = "docker",
-    image: Annotated[
-        str | None, option(f"Nomad: the image for docker or podman. Default: {HERON_IMAGE}.", "IMAGE")
-    ] = None,
-    command: Annotated[
-        str | None, option("Nomad: what a task runs by /bin/sh. Default: what the image starts.", "COMMAND")
-    ] = None,
-    datacenter: Annotated[
-        list[str] | None, option("Nomad: where the servers are. Can be repeated. Default: anywhere.", "NAME")
-    ] = None,
-    node_attribute: Annotated[
-        str, option("Nomad: what of a client equals a node's name.", "ATTRIBUTE")
-    ] = NODE_NAME,
-    force: Annotated[bool, flag("--force", "Also a plan that breaks constraints or is incomplete.")] = False,
+    to: list[System] = option(..., "A packing plan of Heron's, or a job of Nomad's. Can be repeated."),
+    target: Path = option(
+        ..., "The file; or the folder, where there are several files.", "FILE|DIR", "--out"
+    ),
+    application: str | None = option(None, "Only this application. Default: all.", "NAME"),
+    memory_unit: Literal["B", "kB", "MB", "GB", "KiB", "MiB", "GiB"] = option(
+        "B", "What the problem counts memory and disk in."
+    ),
+    mhz_per_core: float | None = option(
+        None, "Nomad: ask for MHz, so many for a cpu. Default: whole cores.", "MHZ"
+    ),
+    driver: str = option("docker", "Nomad: the tasks' driver.", "NAME"),
+    image: str | None = option(
+        None, f"Nomad: the image for docker or podman. Default: {HERON_IMAGE}.", "IMAGE"
+    ),
+    command: str | None = option(
+        None, "Nomad: what a task runs by /bin/sh. Default: what the image starts.", "COMMAND"
+    ),
+    datacenter: list[str] | None = option(
+        None, "Nomad: where the servers are. Can be repeated. Default: anywhere.", "NAME"
+    ),
+    node_attribute: str = option(NODE_NAME, "Nomad: what of a client equals a node's name.", "ATTRIBUTE"),
+    force: bool = flag("--force", "Also a plan that breaks constraints or is incomplete."),
 ) -> None:
     """Write a plan in the format of another system: one file for each application."""
     options = JobOptions(

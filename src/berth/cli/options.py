@@ -22,14 +22,27 @@ if TYPE_CHECKING:
     from berth.spark import SparkSession
 
 
-def option(about: str, value: str | None = None, name: str | None = None, **more: Any) -> Any:
-    """An option: what it is for, what its value is called, and its name if not the parameter's."""
-    return typer.Option(*([] if name is None else [name]), help=about, metavar=value, **more)
+def option(default: Any, about: str, value: str | None = None, name: str | None = None, **more: Any) -> Any:
+    """The default of a parameter that is an option.
+
+    Args:
+        default: what it is unless it is given; `...`: it has to be.
+        about: what it is for.
+        value: what its value is called in the help.
+        name: `--out`; None: that of the parameter.
+        more: as typer takes it.
+    """
+    return typer.Option(default, *([] if name is None else [name]), help=about, metavar=value, **more)
 
 
 def flag(name: str, about: str) -> Any:
-    """An option without a value, and without a `--no-` of it."""
-    return typer.Option(name, help=about)
+    """The default of a parameter that is an option without a value, and without a `--no-` of it."""
+    return typer.Option(False, name, help=about)
+
+
+def as_option(about: str, value: str | None = None, name: str | None = None, **more: Any) -> Any:
+    """An option that several commands have: for the type of a parameter; each has a default of its own."""
+    return typer.Option(*([] if name is None else [name]), help=about, metavar=value, **more)
 
 
 def argument(about: str, value: str | None = None, **more: Any) -> Any:
@@ -44,21 +57,21 @@ PlanFiles = Annotated[
         "Plan file, JSON (berth-plan/v1); or what 'berth export' writes: files, or a folder of them.", "PLAN"
     ),
 ]
-AsJson = Annotated[bool, flag("--json", "Print JSON and nothing else on standard output.")]
-Previous = Annotated[Path | None, option("The plan before: what has moved counts against it.", "PLAN")]
-TimeLimit = Annotated[float, option("Seconds after which the best plan so far is taken; inf: none.", "S")]
-Seed = Annotated[int, option("The same seed gives the same plan.", "N")]
-Policy = Annotated[str, option("The policy; 'berth policies' lists them.", "NAME")]
+AsJson = Annotated[bool, as_option("Print JSON and nothing else on standard output.", name="--json")]
+Previous = Annotated[Path | None, as_option("The plan before: what has moved counts against it.", "PLAN")]
+TimeLimit = Annotated[float, as_option("Seconds after which the best plan so far is taken; inf: none.", "S")]
+Seed = Annotated[int, as_option("The same seed gives the same plan.", "N")]
+Policy = Annotated[str, as_option("The policy; 'berth policies' lists them.", "NAME")]
 PolicySettings = Annotated[
-    list[str] | None, option("A parameter of the policy. Can be repeated.", "KEY=VALUE", "--set")
+    list[str] | None, as_option("A parameter of the policy. Can be repeated.", "KEY=VALUE", "--set")
 ]
 PoliciesSettings = Annotated[
     list[str] | None,
-    option("A parameter, for the policies that have it. Can be repeated.", "KEY=VALUE", "--set"),
+    as_option("A parameter, for the policies that have it. Can be repeated.", "KEY=VALUE", "--set"),
 ]
 Objectives = Annotated[
     list[str] | None,
-    option(
+    as_option(
         "Instead of the problem's objective: NAME or NAME=WEIGHT. Can be repeated.",
         "NAME[=WEIGHT]",
         "--objective",
@@ -71,7 +84,7 @@ AppFiles = Annotated[
 ]
 Master = Annotated[
     str | None,
-    option(
+    as_option(
         "Where Spark runs: local[2], spark://host:7077, yarn, ... "
         "Default: what spark-defaults.conf says, else local[*], all processors of this machine.",
         "URL",
@@ -80,7 +93,7 @@ Master = Annotated[
 ]
 Configuration = Annotated[
     list[str] | None,
-    option("A setting of Spark, such as spark.driver.memory=8g. Can be repeated.", "KEY=VALUE", "--conf"),
+    as_option("A setting of Spark, such as spark.driver.memory=8g. Can be repeated.", "KEY=VALUE", "--conf"),
 ]
 
 

@@ -9,7 +9,15 @@ from typing import Annotated
 import typer
 
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, Previous, ProblemFile, argument, option, picture_format
+from berth.cli.options import (
+    AsJson,
+    PlanFiles,
+    Previous,
+    ProblemFile,
+    argument,
+    option,
+    picture_format,
+)
 from berth.cli.output import out, print_json, print_violations, tell
 from berth.cli.plan_view import print_bottleneck, print_change, print_metrics
 from berth.connectors import evaluate_packing, load_any
@@ -50,12 +58,6 @@ SHOW_EXAMPLES = """Examples:
 
 Before = Annotated[Path, argument("The plan before.", "PLAN")]
 After = Annotated[Path, argument("The plan after.", "PLAN")]
-ItsProblem = Annotated[
-    Path | None,
-    option(
-        "What the plans are for: needed for files of other systems; judges plans without metrics.", "PROBLEM"
-    ),
-]
 
 
 def evaluate(
@@ -80,7 +82,16 @@ def evaluate(
     raise typer.Exit(BROKEN if result.violations else KEPT)
 
 
-def diff(before: Before, after: After, problem: ItsProblem = None, as_json: AsJson = False) -> None:
+def diff(
+    before: Before,
+    after: After,
+    problem: Path | None = option(
+        None,
+        "What the plans are for: needed for files of other systems; judges plans without metrics.",
+        "PROBLEM",
+    ),
+    as_json: AsJson = False,
+) -> None:
     """Show what moved between two plans, and every metric before and after."""
     known = None if problem is None else load(problem)
     change = change_between(_plan(known, before), _plan(known, after))
@@ -104,9 +115,7 @@ def show(
     plan: Annotated[
         Path | None, argument("Plan file or folder; without it, only the problem.", "PLAN")
     ] = None,
-    out_file: Annotated[
-        Path | None, option("Draw a picture instead: FILE.png or FILE.svg.", "FILE", "--out")
-    ] = None,
+    out_file: Path | None = option(None, "Draw a picture instead: FILE.png or FILE.svg.", "FILE", "--out"),
 ) -> None:
     """Draw an application and where it runs: in the terminal, or as PNG or SVG."""
     loaded = load(problem)

@@ -12,7 +12,14 @@ import typer
 import yaml
 from rich.markup import escape
 
-from berth.cli.options import AppFiles, AsJson, argument, flag, option, settings_from
+from berth.cli.options import (
+    AppFiles,
+    AsJson,
+    argument,
+    flag,
+    option,
+    settings_from,
+)
 from berth.cli.output import out, print_json, tell
 from berth.files import PLAN, PROBLEM, check_writable, problem_document, problem_from, write_text
 from berth.files.document import LARGEST_BYTES, document_text, read_document
@@ -81,35 +88,29 @@ class _Recipe:
 
 def generate(
     kind: Annotated[str | None, argument("What to make; --list has them all.", "KIND")] = None,
-    settings: Annotated[
-        list[str] | None, option("A parameter of the kind. Can be repeated.", "KEY=VALUE", "--set")
-    ] = None,
-    seed: Annotated[int, option("The same seed gives the same problem.", "N")] = 0,
-    count: Annotated[
-        int | None, option("Make so many, of the seeds N, N+1, ...: files in the folder --out.", "N")
-    ] = None,
-    target: Annotated[
-        Path | None,
-        option(
-            "A file (YAML if it ends so, or else JSON), or the folder for --count. "
-            "Without it, one problem is printed.",
-            "PATH",
-            "--out",
-        ),
-    ] = None,
-    network_file: Annotated[
-        Path | None,
-        option(
-            "Place on this network: a problem file's, or a matrix of round trips in ms (CSV, TSV, .gz).",
-            "FILE",
-            "--network",
-        ),
-    ] = None,
-    as_yaml: Annotated[
-        bool, flag("--yaml", "YAML instead of JSON, where no file's name says which.")
-    ] = False,
-    listed: Annotated[bool, flag("--list", "List the kinds, or with KIND its parameters, and stop.")] = False,
-    as_json: Annotated[bool, flag("--json", "With --list: print JSON.")] = False,
+    settings: list[str] | None = option(
+        None, "A parameter of the kind. Can be repeated.", "KEY=VALUE", "--set"
+    ),
+    seed: int = option(0, "The same seed gives the same problem.", "N"),
+    count: int | None = option(
+        None, "Make so many, of the seeds N, N+1, ...: files in the folder --out.", "N"
+    ),
+    target: Path | None = option(
+        None,
+        "A file (YAML if it ends so, or else JSON), or the folder for --count. "
+        "Without it, one problem is printed.",
+        "PATH",
+        "--out",
+    ),
+    network_file: Path | None = option(
+        None,
+        "Place on this network: a problem file's, or a matrix of round trips in ms (CSV, TSV, .gz).",
+        "FILE",
+        "--network",
+    ),
+    as_yaml: bool = flag("--yaml", "YAML instead of JSON, where no file's name says which."),
+    listed: bool = flag("--list", "List the kinds, or with KIND its parameters, and stop."),
+    as_json: bool = flag("--json", "With --list: print JSON."),
 ) -> None:
     """Make problem files by the recipes of the papers' experiments."""
     if listed:
@@ -193,12 +194,10 @@ def _shown(default: Any) -> str:
 
 def describe(
     apps: AppFiles,
-    network: Annotated[
-        Path | None, option("A problem file whose network and objective to take over.", "PROBLEM")
-    ] = None,
-    out: Annotated[
-        Path | None, option("Write it there instead: YAML, or JSON if it ends so.", "FILE")
-    ] = None,
+    network: Path | None = option(
+        None, "A problem file whose network and objective to take over.", "PROBLEM"
+    ),
+    out: Path | None = option(None, "Write it there instead: YAML, or JSON if it ends so.", "FILE"),
     as_json: AsJson = False,
 ) -> None:
     """Print what a problem file says of an application that is written in Python."""

@@ -15,7 +15,15 @@ from rich.markup import escape
 
 from berth.amounts import duration
 from berth.cli.exit_codes import FAILED, INTERRUPTED
-from berth.cli.options import AsJson, Configuration, Master, argument, flag, option, session_for
+from berth.cli.options import (
+    AsJson,
+    Configuration,
+    Master,
+    argument,
+    flag,
+    option,
+    session_for,
+)
 from berth.cli.output import out, plain_table, print_json, tell
 from berth.cli.progress import ExperimentBoard, showing, waiting
 from berth.model import BadInput
@@ -55,30 +63,21 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    quick: Annotated[bool, flag("--quick", "A small part of the runs: minutes for all experiments.")] = False,
-    folder: Annotated[Path, option("The folder for tables, figures and report.html.", "DIR", "--out")] = OUT,
-    seed: Annotated[int, option("Every random choice follows from it.", "N")] = 0,
-    data: Annotated[
-        Path | None,
-        option(
-            "The folder with measured networks; without it synthetic ones are used.",
-            "DIR",
-            envvar="BERTH_DATA",
-        ),
-    ] = None,
-    show_list: Annotated[
-        bool, flag("--list", "List the experiments and their numbers of runs, and stop.")
-    ] = False,
-    on_spark: Annotated[
-        bool,
-        flag(
-            "--on-spark",
-            "Also run what can be run for real: X0.1 on a cluster of eight named workers, some minutes.",
-        ),
-    ] = False,
-    report_only: Annotated[
-        bool, flag("--report-only", "Judge, draw and report the runs that are there; do none.")
-    ] = False,
+    quick: bool = flag("--quick", "A small part of the runs: minutes for all experiments."),
+    folder: Path = option(OUT, "The folder for tables, figures and report.html.", "DIR", "--out"),
+    seed: int = option(0, "Every random choice follows from it.", "N"),
+    data: Path | None = option(
+        None,
+        "The folder with measured networks; without it synthetic ones are used.",
+        "DIR",
+        envvar="BERTH_DATA",
+    ),
+    show_list: bool = flag("--list", "List the experiments and their numbers of runs, and stop."),
+    on_spark: bool = flag(
+        "--on-spark",
+        "Also run what can be run for real: X0.1 on a cluster of eight named workers, some minutes.",
+    ),
+    report_only: bool = flag("--report-only", "Judge, draw and report the runs that are there; do none."),
     master: Master = None,
     configuration: Configuration = None,
     as_json: AsJson = False,

@@ -17,7 +17,7 @@ from berth.cli.options import (
     AppFiles,
     AsJson,
     Configuration,
-    flag,
+    as_option,
     leaving_on_signals,
     option,
     spark_settings_from,
@@ -52,7 +52,7 @@ the same command goes on where it stopped.
 
 ClusterUrl = Annotated[
     str | None,
-    option(
+    as_option(
         "The cluster: spark://host:7077. Default: the running one of 'berth cluster start' that has the "
         "problem's nodes, else one that is started for this command.",
         "URL",
@@ -61,7 +61,7 @@ ClusterUrl = Annotated[
 ]
 MasterPage = Annotated[
     str | None,
-    option(
+    as_option(
         "The page of that cluster's master, http://host:8080; it says which nodes are up.",
         "URL",
         "--master-ui",
@@ -69,7 +69,7 @@ MasterPage = Annotated[
 ]
 EmulateNetwork = Annotated[
     float | None,
-    option(
+    as_option(
         "Make rows wait for the problem's delays between nodes, so many times as long: 1, or 50 where "
         "batches of a second would hide them.",
         "TIMES",
@@ -77,27 +77,28 @@ EmulateNetwork = Annotated[
     ),
 ]
 Every = Annotated[
-    float, option("Seconds from one batch to the next; 0: whenever there is something.", "S", "--batch-every")
+    float,
+    as_option("Seconds from one batch to the next; 0: whenever there is something.", "S", "--batch-every"),
 ]
-Once = Annotated[bool, flag("--once", "Take in what is there now, then end.")]
-Seconds = Annotated[float | None, option("End after so many seconds.", "S", "--for")]
-Fresh = Annotated[bool, flag("--fresh", "Begin anew: drop checkpoint and telemetry of earlier runs.")]
-ExecutorMemory = Annotated[str, option("Memory of the executor on each node.", "SIZE")]
-ProblemFile = Annotated[Path, option("Problem file: the nodes and the network.", "PROBLEM")]
+Once = Annotated[bool, as_option("Take in what is there now, then end.", name="--once")]
+Seconds = Annotated[float | None, as_option("End after so many seconds.", "S", "--for")]
+Fresh = Annotated[
+    bool, as_option("Begin anew: drop checkpoint and telemetry of earlier runs.", name="--fresh")
+]
+ExecutorMemory = Annotated[str, as_option("Memory of the executor on each node.", "SIZE")]
+ProblemFile = Annotated[Path, as_option("Problem file: the nodes and the network.", "PROBLEM")]
 
 
 def run(
     apps: AppFiles,
     problem: ProblemFile,
-    plan: Annotated[Path, option("Plan file: where every operator runs.", "PLAN")],
-    folder: Annotated[
-        Path | None,
-        option(
-            "For checkpoint, telemetry and report.json. Default: NAME.run, by the application's name.",
-            "DIR",
-            "--out",
-        ),
-    ] = None,
+    plan: Path = option(..., "Plan file: where every operator runs.", "PLAN"),
+    folder: Path | None = option(
+        None,
+        "For checkpoint, telemetry and report.json. Default: NAME.run, by the application's name.",
+        "DIR",
+        "--out",
+    ),
     once: Once = False,
     seconds: Seconds = None,
     fresh: Fresh = False,

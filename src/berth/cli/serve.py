@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 from berth.cli.options import flag, option
 from berth.cli.output import tell
@@ -27,22 +26,21 @@ MEBIBYTE = 2**20
 
 
 def serve(
-    workspace: Annotated[Path, option("The folder to work in.", "DIR")] = Path(),
-    host: Annotated[str, option("The address to listen on.", "ADDRESS")] = "127.0.0.1",
-    port: Annotated[int, option("The port; 0: any that is free.", "N")] = 8080,
-    token_file: Annotated[
-        Path | None,
-        option("A file with the token that all requests need; a must where others can reach it.", "FILE"),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None, option("A further name that the service is asked by. Can be repeated.", "NAME")
-    ] = None,
-    workers: Annotated[int | None, option("Solves at once. Default: one fewer than processors.", "N")] = None,
-    most_waiting: Annotated[int, option("Solves that may wait.", "N")] = 50,
-    longest_solve: Annotated[float, option("The longest time limit that a solve may ask for.", "S")] = 3600.0,
-    solve_memory: Annotated[float, option("Memory for one solve; more ends it.", "GIB")] = 4.0,
-    largest_upload: Annotated[float, option("The largest body.", "MIB")] = 16.0,
-    open_page: Annotated[bool, flag("--open", "Open the page in a browser.")] = False,
+    workspace: Path = option(Path(), "The folder to work in.", "DIR"),
+    host: str = option("127.0.0.1", "The address to listen on.", "ADDRESS"),
+    port: int = option(8080, "The port; 0: any that is free.", "N"),
+    token_file: Path | None = option(
+        None, "A file with the token that all requests need; a must where others can reach it.", "FILE"
+    ),
+    allow_host: list[str] | None = option(
+        None, "A further name that the service is asked by. Can be repeated.", "NAME"
+    ),
+    workers: int | None = option(None, "Solves at once. Default: one fewer than processors.", "N"),
+    most_waiting: int = option(50, "Solves that may wait.", "N"),
+    longest_solve: float = option(3600.0, "The longest time limit that a solve may ask for.", "S"),
+    solve_memory: float = option(4.0, "Memory for one solve; more ends it.", "GIB"),
+    largest_upload: float = option(16.0, "The largest body.", "MIB"),
+    open_page: bool = flag("--open", "Open the page in a browser."),
 ) -> None:
     """Serve a page and a REST interface for a folder of problems, plans and runs."""
     _check(port, workers, most_waiting, longest_solve, solve_memory, largest_upload)

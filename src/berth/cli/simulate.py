@@ -5,14 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import typer
 from rich.markup import escape
 
 from berth.cli.exit_codes import BROKEN, KEPT
-from berth.cli.options import AsJson, PlanFiles, ProblemFile, option, picture_format, settings_from
+from berth.cli.options import (
+    AsJson,
+    PlanFiles,
+    ProblemFile,
+    option,
+    picture_format,
+    settings_from,
+)
 from berth.cli.output import metric_value, number, out, plain_table, print_json, print_violations, tell
 from berth.connectors import load_any
 from berth.evaluation import Setting, Situation
@@ -39,34 +46,23 @@ MOST_ROWS = 40
 _NAMES = {"duration_s": "--duration", "warm_up_s": "--warm-up", "seed": "--seed"}
 """Options that are no `--set`."""
 
-Duration = Annotated[float, option("How many seconds are simulated.", "S")]
-WarmUp = Annotated[float, option("What happens in the first so many seconds is not in the totals.", "S")]
-Seed = Annotated[int, option("The same seed gives the same simulation.", "N")]
-Arrivals = Annotated[Literal["poisson", "regular"], option("How tuples come in from outside.")]
-ServiceTimes = Annotated[Literal["exponential", "fixed"], option("How long the work on a tuple takes.")]
-EventsFile = Annotated[
-    Path | None, option("Rate changes, failures and migrations, YAML or JSON.", "FILE", "--events")
-]
-Settings = Annotated[
-    list[str] | None,
-    option("A further option, such as tuple_bytes=100. Can be repeated.", "KEY=VALUE", "--set"),
-]
-Folder = Annotated[Path | None, option("A folder for the time series and averages as CSV.", "DIR", "--out")]
-Picture = Annotated[Path | None, option("Draw the time lines: FILE.png or FILE.svg.", "FILE")]
-
 
 def simulate(
     problem: ProblemFile,
     plan: PlanFiles,
-    duration: Duration = 60.0,
-    warm_up: WarmUp = 0.0,
-    seed: Seed = 0,
-    arrivals: Arrivals = "poisson",
-    service: ServiceTimes = "exponential",
-    events: EventsFile = None,
-    settings: Settings = None,
-    folder: Folder = None,
-    picture: Picture = None,
+    duration: float = option(60.0, "How many seconds are simulated.", "S"),
+    warm_up: float = option(0.0, "What happens in the first so many seconds is not in the totals.", "S"),
+    seed: int = option(0, "The same seed gives the same simulation.", "N"),
+    arrivals: Literal["poisson", "regular"] = option("poisson", "How tuples come in from outside."),
+    service: Literal["exponential", "fixed"] = option("exponential", "How long the work on a tuple takes."),
+    events: Path | None = option(
+        None, "Rate changes, failures and migrations, YAML or JSON.", "FILE", "--events"
+    ),
+    settings: list[str] | None = option(
+        None, "A further option, such as tuple_bytes=100. Can be repeated.", "KEY=VALUE", "--set"
+    ),
+    folder: Path | None = option(None, "A folder for the time series and averages as CSV.", "DIR", "--out"),
+    picture: Path | None = option(None, "Draw the time lines: FILE.png or FILE.svg.", "FILE"),
     as_json: AsJson = False,
 ) -> None:
     """Let a plan run, tuple by tuple: latency, queues and traffic over time, with failures and migrations."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from berth.cli.options import (
     ProblemFile,
     Seed,
     TimeLimit,
-    flag,
+    as_option,
     option,
     settings_from,
     time_limit_from,
@@ -79,11 +79,14 @@ POLICIES_EXAMPLES = """Examples:
 
 
 Sequential = Annotated[
-    bool, flag("--sequential", "The applications arrive one after another: what is placed stays where it is.")
+    bool,
+    as_option(
+        "The applications arrive one after another: what is placed stays where it is.", name="--sequential"
+    ),
 ]
 Events = Annotated[
     str | None,
-    option(
+    as_option(
         "With --sequential: who arrives, in this order; -NAME leaves. Default: all, as in the file.",
         "NAME,-NAME,...",
     ),
@@ -98,6 +101,21 @@ class _Mode:
     show: Callable[[Problem, Plan], None]
     exit_code: Callable[[Plan], int]
 
+    def solved(
+        self,
+        problem: Problem,
+        policy: str,
+        seed: int,
+        previous: Plan | None,
+        limit: float | None,
+        parameters: Mapping[str, Any],
+    ) -> Plan:
+        """The plan of a policy; meanwhile it is shown how far it is."""
+        budget = Budget(limit)
+        terms = {"seed": seed, "previous": previous, "budget": budget}
+        with solving(budget) as progress:
+            return self.solve(problem, policy, **terms, progress=progress, **parameters)
+
 
 def solve(
     problem: ProblemFile,
@@ -109,11 +127,10 @@ def solve(
     previous: Previous = None,
     sequential: Sequential = False,
     events: Events = None,
-    leave: Annotated[
-        list[str] | None,
-        option("With --sequential and --previous: this application leaves first. Can be repeated.", "NAME"),
-    ] = None,
-    out: Annotated[Path | None, option("Write the plan file here.", "FILE")] = None,
+    leave: list[str] | None = option(
+        None, "With --sequential and --previous: this application leaves first. Can be repeated.", "NAME"
+    ),
+    out: Path | None = option(None, "Write the plan file here.", "FILE"),
     as_json: AsJson = False,
 ) -> None:
     """Find a plan: on which node every operator runs, with a proof of how good it is."""
@@ -121,19 +138,9 @@ def solve(
     if out is not None:
         check_writable(out)
     before = None if previous is None else load_plan(previous)
-    budget = Budget(time_limit_from(time_limit))
+    limit = time_limit_from(time_limit)
     mode = _mode(sequential, events, leave)
-    parameters: dict[str, Any] = dict(settings_from(settings))
-    with solving(budget) as progress:
-        plan = mode.solve(
-            loaded,
-            policy,
-            seed=seed,
-            previous=before,
-            budget=budget,
-            progress=progress,
-            **parameters,
-        )
+    plan = mode.solved(loaded, policy, seed, before, limit, settings_from(settings))
     code = mode.exit_code(plan)
     written = plan.found or code == KEPT
     if out is not None and written:
@@ -149,9 +156,9 @@ def solve(
 
 def compare(
     problem: ProblemFile,
-    policy: Annotated[
-        list[str] | None, option("A policy to compare; can be repeated. None: all of them.", "NAME")
-    ] = None,
+    policy: list[str] | None = option(
+        None, "A policy to compare; can be repeated. None: all of them.", "NAME"
+    ),
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
     seed: Seed = 0,
     settings: PoliciesSettings = None,
@@ -166,22 +173,11 @@ def compare(
     before = None if previous is None else load_plan(previous)
     choices = {key: [value] for key, value in settings_from(settings).items()}
     variants = variants_for(policy or policy_names(), choices, [seed])
-    plans = []
+    limit = time_limit_from(time_limit)
     mode = _mode(sequential, events, None)
-    for variant in variants:
-        budget = Budget(time_limit_from(time_limit))
-        with solving(budget) as progress:
-            plans.append(
-                mode.solve(
-                    loaded,
-                    variant.policy,
-                    seed=seed,
-                    previous=before,
-                    budget=budget,
-                    progress=progress,
-                    **variant.parameters,
-                )
-            )
+    plans = [
+        mode.solved(loaded, variant.policy, seed, before, limit, variant.parameters) for variant in variants
+    ]
     if as_json:
         print_json([plan_document(plan) for plan in plans])
     else:

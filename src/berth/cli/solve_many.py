@@ -54,35 +54,25 @@ def solve_many(
             "PROBLEMS...",
         ),
     ],
-    folder: Annotated[Path, option("The folder whose table plans gets the results.", "DIR", "--out")],
-    policy: Annotated[
-        list[str] | None, option("A policy; can be repeated. 'berth policies' lists them.", "NAME")
-    ] = None,
-    seeds: Annotated[str, option("Seeds: 3, 0,5,7 or 0:10 (that is 0 to 9).", "SEEDS")] = "0",
+    folder: Path = option(..., "The folder whose table plans gets the results.", "DIR", "--out"),
+    policy: list[str] | None = option(
+        None, "A policy; can be repeated. 'berth policies' lists them.", "NAME"
+    ),
+    seeds: str = option("0", "Seeds: 3, 0,5,7 or 0:10 (that is 0 to 9).", "SEEDS"),
     settings: PoliciesSettings = None,
-    sweep: Annotated[
-        list[str] | None,
-        option("A parameter with each of several values in turn. Can be repeated.", "KEY=V1,V2,..."),
-    ] = None,
+    sweep: list[str] | None = option(
+        None, "A parameter with each of several values in turn. Can be repeated.", "KEY=V1,V2,..."
+    ),
     objective: Objectives = None,
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
-    together: Annotated[
-        bool,
-        flag(
-            "--together",
-            "All applications share the nodes of one network: they propose at once, nodes accept up to "
-            "their room, the rest try again.",
-        ),
-    ] = False,
-    network: Annotated[
-        Path | None, option("With --together: the problem whose nodes are shared.", "PROBLEM")
-    ] = None,
-    in_turn: Annotated[
-        bool, flag("--in-turn", "With --together: also one after the other, and compare.")
-    ] = False,
-    retry_errors: Annotated[
-        bool, flag("--retry-errors", "Solve again what ended with an error before.")
-    ] = False,
+    together: bool = flag(
+        "--together",
+        "All applications share the nodes of one network: they propose at once, nodes accept up to "
+        "their room, the rest try again.",
+    ),
+    network: Path | None = option(None, "With --together: the problem whose nodes are shared.", "PROBLEM"),
+    in_turn: bool = flag("--in-turn", "With --together: also one after the other, and compare."),
+    retry_errors: bool = flag("--retry-errors", "Solve again what ended with an error before."),
     master: Master = None,
     configuration: Configuration = None,
     as_json: AsJson = False,

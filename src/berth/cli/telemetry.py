@@ -58,34 +58,27 @@ MOST_SHOWN = 10
 
 def ingest(
     telemetry: Annotated[Path, argument("The folder with the folders of telemetry.", "TELEMETRY")],
-    problem: Annotated[Path, option("The problem that the telemetry is about, YAML or JSON.", "PROBLEM")],
-    folder: Annotated[Path, option("Where the tables and problem.json go.", "DIR", "--out")],
-    window: Annotated[
-        float | None, option("An estimate for every window of so many seconds, and a moving average.", "S")
-    ] = None,
-    weight: Annotated[float, option("Of a new window in the moving average; above 0, at most 1.", "W")] = 0.3,
-    reference_mips: Annotated[
-        float | None,
-        option("What a node of speed 1 has. Default: the median over the nodes of mips / speed.", "MIPS"),
-    ] = None,
-    carbon_intensity: Annotated[
-        float | None,
-        option(
-            "Grams of CO2 for a kilowatt-hour: the nodes' carbon_g_per_hour follows their energy.",
-            "G_PER_KWH",
-        ),
-    ] = None,
-    clock_skew: Annotated[
-        float, option("Seconds that a record may be ahead of this machine's clock.", "S")
-    ] = 10.0,
-    follow: Annotated[bool, flag("--follow", "Go on with what comes in, until Ctrl-C.")] = False,
-    watermark: Annotated[
-        float, option("With --follow: seconds that a record may be older than the newest one.", "S")
-    ] = 3600.0,
-    every: Annotated[
-        float, option("With --follow: seconds from one look for new files to the next.", "S")
-    ] = 5.0,
-    once: Annotated[bool, flag("--once", "With --follow: take in what is new, then stop.")] = False,
+    problem: Path = option(..., "The problem that the telemetry is about, YAML or JSON.", "PROBLEM"),
+    folder: Path = option(..., "Where the tables and problem.json go.", "DIR", "--out"),
+    window: float | None = option(
+        None, "An estimate for every window of so many seconds, and a moving average.", "S"
+    ),
+    weight: float = option(0.3, "Of a new window in the moving average; above 0, at most 1.", "W"),
+    reference_mips: float | None = option(
+        None, "What a node of speed 1 has. Default: the median over the nodes of mips / speed.", "MIPS"
+    ),
+    carbon_intensity: float | None = option(
+        None,
+        "Grams of CO2 for a kilowatt-hour: the nodes' carbon_g_per_hour follows their energy.",
+        "G_PER_KWH",
+    ),
+    clock_skew: float = option(10.0, "Seconds that a record may be ahead of this machine's clock.", "S"),
+    follow: bool = flag("--follow", "Go on with what comes in, until Ctrl-C."),
+    watermark: float = option(
+        3600.0, "With --follow: seconds that a record may be older than the newest one.", "S"
+    ),
+    every: float = option(5.0, "With --follow: seconds from one look for new files to the next.", "S"),
+    once: bool = flag("--once", "With --follow: take in what is new, then stop."),
     as_json: AsJson = False,
     master: Master = None,
     conf: Configuration = None,
@@ -156,91 +149,66 @@ def _print_unmeasured(summary: Summary) -> None:
 
 def sample_telemetry(
     problem: ProblemFile,
-    target: Annotated[Path, option("The folder for the telemetry, new or empty.", "DIR", "--out")],
-    records: Annotated[
-        int | None,
-        option(
-            "Records over all folders, without the garbage; all but heartbeats and reports are probes. "
-            "Default: 100,000, or twice the heartbeats and reports if that is more.",
-            "N",
-        ),
-    ] = None,
-    seed: Annotated[int, option("The same seed gives the same records.", "N")] = 0,
-    start: Annotated[
-        str | None,
-        option("The time of the first record, ISO 8601. Default: so that the feed ends now.", "TIME"),
-    ] = None,
-    duration: Annotated[float, option("The feed's length in seconds.", "S")] = 3600.0,
-    noise: Annotated[
-        float,
-        option("Sigma of the log-normal noise on round trips; the other measures vary with it.", "SIGMA"),
-    ] = 0.1,
-    wild: Annotated[
-        float, option("Share of the probes that are legal, and 5 to 50 times too slow.", "SHARE")
-    ] = 0.01,
-    drift: Annotated[
-        float,
-        option(
-            "Slow change of all delays from the first record to the last: 0.1 is 10 %; "
-            "in the middle they are true.",
-            "SHARE",
-        ),
-    ] = 0.0,
-    outages: Annotated[
-        bool, option("Let nodes be silent or say that they are down, for as long as their availability says.")
-    ] = True,
-    heartbeat_interval: Annotated[
-        float | None,
-        option(
-            "Seconds between a node's heartbeats. Default: 10, or more so that they take at most "
-            "a quarter of --records.",
-            "S",
-        ),
-    ] = None,
-    report_interval: Annotated[
-        float | None,
-        option(
-            "Seconds between the reports of an instance, a stream or a node's energy. Default: as for "
-            "heartbeats.",
-            "S",
-        ),
-    ] = None,
-    tuple_bytes: Annotated[
-        float, option("The size of a tuple where the problem doesn't tell.", "BYTES")
-    ] = 1000.0,
-    carbon_intensity: Annotated[
-        float,
-        option(
-            "Grams of CO2 for a kilowatt-hour: nodes with carbon_g_per_hour draw power accordingly.",
-            "G_PER_KWH",
-        ),
-    ] = 400.0,
-    garbage: Annotated[
-        float,
-        option("Share of all lines that make no sense, of every kind in turn, on top of --records.", "SHARE"),
-    ] = 0.01,
-    form: Annotated[Literal["jsonl", "parquet"], option("JSON lines or Parquet.", name="--format")] = "jsonl",
-    timestamps: Annotated[
-        Literal["epoch", "iso", "mixed"],
-        option("Times as milliseconds since 1970, as ISO 8601, or some of both."),
-    ] = "epoch",
-    files: Annotated[
-        int | None,
-        option(
-            "Files in each folder, one slice of time each. Default: one for each half million records, "
-            "up to 4 for fewer.",
-            "N",
-        ),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        option(
-            "The plan that the instances run by. Default: in turn on the nodes that may host them.", "PLAN"
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, flag("--overwrite", "Replace the telemetry in DIR; other files in it stay.")
-    ] = False,
+    target: Path = option(..., "The folder for the telemetry, new or empty.", "DIR", "--out"),
+    records: int | None = option(
+        None,
+        "Records over all folders, without the garbage; all but heartbeats and reports are probes. "
+        "Default: 100,000, or twice the heartbeats and reports if that is more.",
+        "N",
+    ),
+    seed: int = option(0, "The same seed gives the same records.", "N"),
+    start: str | None = option(
+        None, "The time of the first record, ISO 8601. Default: so that the feed ends now.", "TIME"
+    ),
+    duration: float = option(3600.0, "The feed's length in seconds.", "S"),
+    noise: float = option(
+        0.1, "Sigma of the log-normal noise on round trips; the other measures vary with it.", "SIGMA"
+    ),
+    wild: float = option(0.01, "Share of the probes that are legal, and 5 to 50 times too slow.", "SHARE"),
+    drift: float = option(
+        0.0,
+        "Slow change of all delays from the first record to the last: 0.1 is 10 %; "
+        "in the middle they are true.",
+        "SHARE",
+    ),
+    outages: bool = option(
+        True, "Let nodes be silent or say that they are down, for as long as their availability says."
+    ),
+    heartbeat_interval: float | None = option(
+        None,
+        "Seconds between a node's heartbeats. Default: 10, or more so that they take at most "
+        "a quarter of --records.",
+        "S",
+    ),
+    report_interval: float | None = option(
+        None,
+        "Seconds between the reports of an instance, a stream or a node's energy. Default: as for "
+        "heartbeats.",
+        "S",
+    ),
+    tuple_bytes: float = option(1000.0, "The size of a tuple where the problem doesn't tell.", "BYTES"),
+    carbon_intensity: float = option(
+        400.0,
+        "Grams of CO2 for a kilowatt-hour: nodes with carbon_g_per_hour draw power accordingly.",
+        "G_PER_KWH",
+    ),
+    garbage: float = option(
+        0.01, "Share of all lines that make no sense, of every kind in turn, on top of --records.", "SHARE"
+    ),
+    form: Literal["jsonl", "parquet"] = option("jsonl", "JSON lines or Parquet.", name="--format"),
+    timestamps: Literal["epoch", "iso", "mixed"] = option(
+        "epoch", "Times as milliseconds since 1970, as ISO 8601, or some of both."
+    ),
+    files: int | None = option(
+        None,
+        "Files in each folder, one slice of time each. Default: one for each half million records, "
+        "up to 4 for fewer.",
+        "N",
+    ),
+    plan: Path | None = option(
+        None, "The plan that the instances run by. Default: in turn on the nodes that may host them.", "PLAN"
+    ),
+    overwrite: bool = flag("--overwrite", "Replace the telemetry in DIR; other files in it stay."),
     master: Master = None,
     configuration: Configuration = None,
     as_json: AsJson = False,

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
@@ -89,51 +89,35 @@ _STYLES = {
 def watch(
     app: AppFile,
     problem: ProblemFile,
-    plan: Annotated[
-        Path | None, option("Plan file to begin with. Default: what the policy finds.", "PLAN")
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        option(
-            "For checkpoint, telemetry and history. Default: NAME.run, by the application's name.",
-            "DIR",
-            "--out",
-        ),
-    ] = None,
+    plan: Path | None = option(None, "Plan file to begin with. Default: what the policy finds.", "PLAN"),
+    folder: Path | None = option(
+        None,
+        "For checkpoint, telemetry and history. Default: NAME.run, by the application's name.",
+        "DIR",
+        "--out",
+    ),
     policy: Policy = "auto",
     objective: Objectives = None,
-    every: Annotated[float, option("Seconds from one look to the next.", "S")] = 30.0,
-    min_gain: Annotated[float, option("What a new plan must be better by; 0.1 is a tenth.", "SHARE")] = 0.1,
-    cool_down: Annotated[
-        float, option("Seconds without a move after a move, unless a node dies.", "S")
-    ] = 60.0,
-    confirmations: Annotated[int, option("Looks in a row that must see the gain.", "N")] = 2,
-    max_moves: Annotated[
-        int | None, option("Instances that may move at once; more only from a dead node.", "N")
-    ] = None,
-    move_price: Annotated[float, option("Gain that each moved instance must bring on top.", "SHARE")] = 0.01,
-    state_price: Annotated[
-        float, option("Gain that each moved gigabyte of state must bring on top.", "SHARE")
-    ] = 0.1,
-    freeze: Annotated[
-        list[str] | None, option("An operator that stays where it is. Can be repeated.", "OPERATOR")
-    ] = None,
-    tolerance: Annotated[
-        float, option("How much worse than promised a plan may do before it is rolled back.", "SHARE")
-    ] = 0.1,
-    distrust: Annotated[
-        float, option("Seconds for which a plan that failed or was declined isn't tried.", "S")
-    ] = 600.0,
-    memory: Annotated[
-        float | None, option("Seconds of telemetry that count. Default: those of two looks.", "S")
-    ] = None,
-    approve: Annotated[
-        bool, flag("--approve", "Show the difference and ask first, here and on the page.")
-    ] = False,
-    approve_on_page: Annotated[
-        bool, flag("--approve-on-page", "As --approve, but only the page of 'berth serve' is asked.")
-    ] = False,
-    dry_run: Annotated[bool, flag("--dry-run", "Only tell what would be done.")] = False,
+    every: float = option(30.0, "Seconds from one look to the next.", "S"),
+    min_gain: float = option(0.1, "What a new plan must be better by; 0.1 is a tenth.", "SHARE"),
+    cool_down: float = option(60.0, "Seconds without a move after a move, unless a node dies.", "S"),
+    confirmations: int = option(2, "Looks in a row that must see the gain.", "N"),
+    max_moves: int | None = option(None, "Instances that may move at once; more only from a dead node.", "N"),
+    move_price: float = option(0.01, "Gain that each moved instance must bring on top.", "SHARE"),
+    state_price: float = option(0.1, "Gain that each moved gigabyte of state must bring on top.", "SHARE"),
+    freeze: list[str] | None = option(
+        None, "An operator that stays where it is. Can be repeated.", "OPERATOR"
+    ),
+    tolerance: float = option(
+        0.1, "How much worse than promised a plan may do before it is rolled back.", "SHARE"
+    ),
+    distrust: float = option(600.0, "Seconds for which a plan that failed or was declined isn't tried.", "S"),
+    memory: float | None = option(None, "Seconds of telemetry that count. Default: those of two looks.", "S"),
+    approve: bool = flag("--approve", "Show the difference and ask first, here and on the page."),
+    approve_on_page: bool = flag(
+        "--approve-on-page", "As --approve, but only the page of 'berth serve' is asked."
+    ),
+    dry_run: bool = flag("--dry-run", "Only tell what would be done."),
     time_limit: TimeLimit = 10.0,
     seed: Seed = 0,
     settings: PolicySettings = None,

@@ -13,7 +13,8 @@ import pytest
 from rich.console import Console
 
 from berth.cli import run_view
-from berth.cli.run_view import RunView, homes, latency, print_report, rate
+from berth.cli.output import homes
+from berth.cli.run_view import RunView, latency, print_report, rate
 from berth.runtime.application import Application
 from berth.runtime.measures import BatchMeasures, InstanceMeasures, StreamMeasures, measured
 from berth.runtime.placement import Placement

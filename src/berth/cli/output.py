@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -53,6 +55,12 @@ def metric_value(key: str, value: float | None) -> str:
         return f"{100 * value:.4f}".rstrip("0").rstrip(".") + " %"
     # a key that says its unit has one that people need to see
     return f"{number(value)} {metric.unit}" if metric.unit and key != metric.name else number(value)
+
+
+def homes(nodes: Sequence[str]) -> str:
+    """The nodes of an operator's instances: `rome`, or `rome x3, paris`."""
+    counts = Counter(nodes)
+    return ", ".join(node if count == 1 else f"{node} x{count}" for node, count in counts.items())
 
 
 def plain_table(*columns: str, right: tuple[int, ...] = ()) -> Table:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from berth.cli.output import metric_name, metric_value, number, out, plain_table, print_violations
+from berth.cli.output import homes, metric_name, metric_value, number, out, plain_table, print_violations
 from berth.evaluation import METRIC_BY_NAME, METRICS, Situation
 from berth.evaluation.evaluate import Change
 from berth.evaluation.limits import Use, amount, bottleneck, exceeded
@@ -86,8 +86,7 @@ def print_placement(problem: Problem, plan: Plan) -> None:
     several = len(problem.applications) > 1
     for item in operators:
         names = [problem.instances.names[number] for number in item.instances]
-        nodes = Counter(plan.assignment[name] for name in names if name in plan.assignment)
-        where = ", ".join(node if count == 1 else f"{node} x{count}" for node, count in nodes.items())
+        where = homes([plan.assignment[name] for name in names if name in plan.assignment])
         if item.name in plan.reuse:
             where = f"(result of {plan.reuse[item.name]})"
         elif item.name in plan.skipped:

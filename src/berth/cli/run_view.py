@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berth.amounts import byte_rate, counted, duration, milliseconds, percentage, quantity, shortened
-from berth.cli.output import err, out, plain_table
+from berth.cli.output import err, homes, out, plain_table
 
 if TYPE_CHECKING:
     from berth.runtime.tally import Figures, OperatorFigures, RunTally, StreamFigures
@@ -154,12 +153,6 @@ def streams_table(streams: Sequence[StreamFigures]) -> Table:
             size(each.bytes),
         )
     return table
-
-
-def homes(nodes: Sequence[str]) -> str:
-    """The nodes of an operator's instances: `rome`, or `rome x3, paris`."""
-    counts = Counter(nodes)
-    return ", ".join(node if count == 1 else f"{node} x{count}" for node, count in counts.items())
 
 
 def rate(per_second: float) -> str:

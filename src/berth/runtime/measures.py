@@ -40,6 +40,12 @@ class Report:
     began_ms: float
     ended_ms: float
 
+    @property
+    def task(self) -> tuple[object, ...]:
+        """What a task that is done again has in common with the first time."""
+        place = self.operator, self.role, self.sender, self.instance, self.node
+        return *place, self.batch, self.stage, self.partition
+
 
 class Reports:
     """All reports that have arrived and that nobody has taken yet."""
@@ -58,8 +64,7 @@ class Reports:
         """The reports that came in since the last time, the last one of each task that was done again."""
         with self._lock:
             arrived, self._arrived = self._arrived, []
-        latest = {_task_of(each): each for each in arrived}
-        return list(latest.values())
+        return list({each.task: each for each in arrived}.values())
 
     def finished(self, operator: str, role: str) -> set[int]:
         """The instances of an operator that have reported in a role since reports were taken."""
@@ -80,11 +85,6 @@ class Reports:
     def _arrive(self, reports: list[dict[str, Any]]) -> None:
         with self._lock:
             self._arrived += [Report(**report) for report in reports]
-
-
-def _task_of(report: Report) -> tuple[object, ...]:
-    place = report.operator, report.role, report.sender, report.instance, report.node
-    return *place, report.batch, report.stage, report.partition
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ class Run:
             self._await_first_batch()
         except (BadInput, RunFailed) as error:
             self._stop_query()
-            raise MigrationFailed(_lines(error)) from error
+            raise MigrationFailed("; ".join(str(error).splitlines())) from error
         share = {name: moved_share(name, placement, moved) for name in states}
         state = sum(states[name] * share[name] for name in states)
         migration = Migration(moved, time.monotonic() - began, state)
@@ -411,10 +411,6 @@ def moved_share(operator: str, placement: Placement, moved: Mapping[str, tuple[s
     """The part of an operator's instances that moved."""
     instances = [name for name in moved if name.partition("#")[0] == operator]
     return len(instances) / placement.parallelism(operator)
-
-
-def _lines(error: BadInput | RunFailed) -> str:
-    return "; ".join(error.mistakes) if isinstance(error, BadInput) else str(error)
 
 
 def _forget(folder: Path) -> None:

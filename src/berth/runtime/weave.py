@@ -455,9 +455,7 @@ def _packed(frames: Sequence[DataFrame]) -> DataFrame:
     packed = None
     for position, frame in enumerate(frames):
         kinds = [
-            (F.struct("*") if other == position else F.lit(None).cast(_struct(kind))).alias(
-                f"{_PART}_{other}"
-            )
+            (F.struct("*") if other == position else F.lit(None).cast(kind.schema)).alias(f"{_PART}_{other}")
             for other, kind in enumerate(frames)
         ]
         rows = frame.select(F.lit(position).alias(_PART), *kinds)
@@ -465,10 +463,6 @@ def _packed(frames: Sequence[DataFrame]) -> DataFrame:
     if packed is None:
         raise ValueError("nothing to pack")
     return packed
-
-
-def _struct(frame: DataFrame) -> Any:
-    return frame.schema
 
 
 def _naming_functions_of(operator: str) -> AbstractContextManager[None]:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -23,7 +23,6 @@ from berth.processes import (
     ENDING,
     Channel,
     ChildProcess,
-    ProcessIdentity,
     complaint_in,
     identity_of,
     run_guarded,
@@ -257,10 +256,8 @@ class Keeper:
 
     def _kill_orphans_of(self, node: str) -> None:
         ours = set(with_variable("BERTH_NODE", node)) & set(descendants_of(os.getpid()))
-        signal_all(sorted(ours - self._pids()), signal.SIGKILL)
-
-    def _pids(self) -> set[int]:
-        return {process.pid for process in self._processes.values()}
+        daemons = {process.pid for process in self._processes.values()}
+        signal_all(sorted(ours - daemons), signal.SIGKILL)
 
     def _answer(self) -> None:
         """Take one request. Whoever asks and doesn't go on is not waited for."""
@@ -338,13 +335,10 @@ def main() -> None:
     if os.fork():
         os._exit(0)
     channel = Channel(socket.socket(fileno=descriptor))
-    channel.send(_introduction(identity_of(os.getpid())))
-    run_guarded(partial(keep, folder, channel), in_guard=channel.drop, clean_up=partial(_clear, folder))
-
-
-def _introduction(identity: ProcessIdentity | None) -> dict[str, object]:
+    identity = identity_of(os.getpid())
     assert identity is not None
-    return {"pid": identity.pid, "started": identity.started}
+    channel.send(asdict(identity))
+    run_guarded(partial(keep, folder, channel), in_guard=channel.drop, clean_up=partial(_clear, folder))
 
 
 def _clear(folder: Path, code: int) -> None:

@@ -150,7 +150,10 @@ def read_page(document: Any, names: Mapping[str, str]) -> MasterPage:
     """
     try:
         workers = [worker for entry in document["workers"] for worker in _workers(entry, names)]
-        applications = tuple(map(_application, document["activeapps"]))
+        applications = tuple(
+            RunningApplication(entry["id"], entry["name"], entry["cores"], entry["state"])
+            for entry in document["activeapps"]
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("its page is not that of a master of Spark") from error
     alive = {worker.node for worker in workers if worker.alive}
@@ -177,7 +180,3 @@ def _workers(entry: Mapping[str, Any], names: Mapping[str, str]) -> Iterable[Wor
             slots=len(resources[resource]["addresses"]),
             slots_used=len(used.get(resource, {}).get("addresses", ())),
         )
-
-
-def _application(entry: Mapping[str, Any]) -> RunningApplication:
-    return RunningApplication(entry["id"], entry["name"], entry["cores"], entry["state"])

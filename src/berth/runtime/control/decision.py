@@ -13,13 +13,11 @@ from typing import Literal
 
 from berth.amounts import counted
 from berth.model import Plan, Problem
-from berth.runtime.control.offers import Offer, PlanValue, Situation, Yardstick, same_place
+from berth.runtime.control.offers import Offer, Places, PlanValue, Situation, Yardstick, places_of
 from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import Replan
 
 Kind = Literal["keep", "migrate", "roll back", "wait", "stuck"]
-Places = frozenset[tuple[str, str]]
-"""An assignment, as something to remember plans by."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +102,6 @@ class Memory:
         return replace(self, avoided={key: value for key, value in self.avoided.items() if value[0] > now})
 
 
-def places_of(plan: Plan) -> Places:
-    """A plan's assignment as a key."""
-    return frozenset(plan.assignment.items())
-
-
 def decide(
     memory: Memory, look: Look, yardstick: Yardstick, options: WatchOptions
 ) -> tuple[Decision, Memory]:
@@ -185,7 +178,7 @@ class _Deciding:
     def _another_is_better(self, back: Offer) -> bool:
         """Whether there is a plan that is worth more than the way back, and worth going to by itself."""
         plan = self._look.replan.plan
-        if plan is None or same_place(plan, self._look.current) or not self._may_be_tried(plan):
+        if plan is None or places_of(plan) == places_of(self._look.current) or not self._may_be_tried(plan):
             return False
         offer = self._situation.offer(plan)
         return self._is_worth_it(offer) and offer.net > back.net
@@ -209,7 +202,7 @@ class _Deciding:
         memory = replace(self._memory, pending=None)
         if plan is None:
             return self._decision("keep", f"no other plan: {self._look.replan.reason}"), memory
-        if same_place(plan, self._look.current):
+        if places_of(plan) == places_of(self._look.current):
             reason = self._look.replan.reason or "no other plan is worth its moves"
             return self._decision("keep", reason), memory
         offer = self._situation.offer(plan)

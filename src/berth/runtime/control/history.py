@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from berth.files import save_plan
 from berth.model import BadInput, Plan
+from berth.runtime.control.offers import Places, places_of
 
 LINES_FILE, TABLE_FILE, PLANS_FOLDER = "history.jsonl", "history.parquet", "plans"
 TABLE_EVERY = 20
@@ -121,7 +122,7 @@ class History:
         except OSError as error:
             raise BadInput(f"{folder}: can't be written: {(error.strerror or str(error)).lower()}") from None
         _sync_folder(folder)
-        self._numbers: dict[frozenset[tuple[str, str]], int] = {}
+        self._numbers: dict[Places, int] = {}
         self._last_plan = max((int(file.stem) for file in self._plans.glob("[0-9]*.json")), default=0)
         self._since_table = 0
 
@@ -133,7 +134,7 @@ class History:
 
     def plan_number(self, plan: Plan) -> int:
         """The number of a plan; a plan that is new to this record is written to its folder."""
-        key = frozenset(plan.assignment.items())
+        key = places_of(plan)
         if key not in self._numbers:
             self._last_plan += 1
             save_plan(plan, self._plans / f"{self._last_plan:04d}.json")

@@ -200,7 +200,7 @@ def main() -> None:
         for request in _requests(channel):
             whole = True
             try:
-                session = session or _session(until_the_end)
+                session = session or until_the_end.enter_context(_session())
                 answer = _ingested(session, request) if request["do"] == "measure" else {}
             except BadInput as error:
                 answer = {"error": "; ".join(error.mistakes)}
@@ -213,10 +213,10 @@ def main() -> None:
                 return
 
 
-def _session(until_the_end: contextlib.ExitStack) -> SparkSession:
+def _session() -> contextlib.AbstractContextManager[SparkSession]:
     from berth.spark import spark_session
 
-    return until_the_end.enter_context(spark_session("local[1]", name="berth measuring", settings=SETTINGS))
+    return spark_session("local[1]", name="berth measuring", settings=SETTINGS)
 
 
 def _ingested(session: SparkSession, request: Message) -> Message:

@@ -17,6 +17,7 @@ from berth.runtime.control.options import WatchOptions
 MOVING = ("moved_instances", "moved_state")
 """Metrics that are no merit of a plan but the price of getting there."""
 Assignment = Mapping[str, str]
+Places = frozenset[tuple[str, str]]
 Units = Collection[frozenset[str]]
 """Instances that move together or not at all."""
 
@@ -125,9 +126,9 @@ def moved(before: Assignment, after: Assignment) -> dict[str, tuple[str, str]]:
     }
 
 
-def same_place(one: Plan, other: Plan) -> bool:
-    """Whether two plans have every instance on the same node."""
-    return dict(one.assignment) == dict(other.assignment)
+def places_of(plan: Plan) -> Places:
+    """A plan's assignment, as something to remember it and compare it by."""
+    return frozenset(plan.assignment.items())
 
 
 def state_of(problem: Problem, instances: Collection[str]) -> float:

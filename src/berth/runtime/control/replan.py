@@ -17,7 +17,7 @@ from berth.model.pair_fields import PairField
 from berth.model.plan import Status
 from berth.policies import solve
 from berth.policies.registry import find_policy
-from berth.runtime.control.offers import MOVING, Offer, Situation, Yardstick
+from berth.runtime.control.offers import MOVING, Offer, Situation, Yardstick, places_of
 from berth.runtime.control.options import GIGABYTE, WatchOptions
 from berth.runtime.control.problems import (
     computed_for_itself,
@@ -70,8 +70,8 @@ def first_plan(problem: Problem, options: WatchOptions) -> Replan:
             f"{_named(streams_without_rate(problem), 'no rate')}: a first plan for {_words(weights)} "
             f"(paper 000, section 6.2); {_words(problem.objective)} once rates are measured"
         )
-        if "first_run" in _parameters_of(options.policy) and "first_run" not in parameters:
-            parameters["first_run"] = True
+        if any(item.name == "first_run" for item in fields(find_policy(options.policy).parameters)):
+            parameters.setdefault("first_run", True)
     bounds = {name: pair for name, pair in problem.objective_bounds.items() if name in weights}
     wanted = replace(problem, objective=weights, objective_bounds=bounds)
     plan = solve(wanted, options.policy, time_limit=options.time_limit, seed=options.seed, **parameters)
@@ -166,7 +166,8 @@ class _Search:
         targets = [self._restored(found)]
         if set(situation.offer(targets[0]).moved) - situation.forced:
             targets += self._cheaper(found)
-        offers = [situation.trimmed(plan, self._budget) for plan in _different(targets)]
+        different = {places_of(plan): plan for plan in reversed(targets)}
+        offers = [situation.trimmed(plan, self._budget) for plan in different.values()]
         within = [offer for offer in offers if offer is not None]
         if not situation.forced:
             within.append(situation.offer(situation.current))
@@ -231,10 +232,6 @@ class _Search:
         return replace(plan, assignment={**plan.assignment, **stays})
 
 
-def _different(plans: list[Plan]) -> list[Plan]:
-    return list({frozenset(plan.assignment.items()): plan for plan in reversed(plans)}.values())
-
-
 def _judged(situation: Situation, plan: Plan) -> Plan:
     """A plan with the metrics and violations that it has under the problem itself."""
     judged = evaluate(situation.problem, plan, situation.current)
@@ -254,10 +251,6 @@ def _judged(situation: Situation, plan: Plan) -> Plan:
 def _bounds_of(plan: Plan) -> dict[str, tuple[float, float]]:
     told: Mapping[str, Any] = plan.trace.get("objective_bounds", {})
     return {name: (float(pair[0]), float(pair[1])) for name, pair in told.items()}
-
-
-def _parameters_of(policy: str) -> set[str]:
-    return {item.name for item in fields(find_policy(policy).parameters)}
 
 
 def _notes(kept: frozenset[str], forced: frozenset[str], current: Plan) -> list[str]:

@@ -21,7 +21,7 @@ def work(what: str, master: Master = None, configuration: Configuration = None) 
         print("started", flush=True)
         numbers = session.sparkContext.parallelize(range(4), 4)
         if what == "long":
-            steps.step("sleeping")
+            steps("sleeping")
             numbers.map(lambda _: slow(300)).count()
         if what in ("noise", "fail"):
             numbers.map(lambda _: print("noise", file=sys.stderr) or print("noise")).count()

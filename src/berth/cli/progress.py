@@ -154,14 +154,10 @@ class Steps:
         self._tasks: Tasks | None = None
         self._start = time.monotonic()
 
-    def step(self, text: str) -> None:
+    def __call__(self, text: str) -> None:
         """Say what is being done from now on."""
         self._text = text
         self._tasks = None
-
-    def __call__(self, text: str) -> None:
-        """The same as `step`, for those who take a function."""
-        self.step(text)
 
     @property
     def seconds(self) -> float:
@@ -187,7 +183,7 @@ class Steps:
 
 @contextmanager
 def watching(session: SparkSession, text: str = "working") -> Iterator[Steps]:
-    """Show what Spark is doing; `steps.step("reading probes")` says what it is for."""
+    """Show what Spark is doing; `steps("reading probes")` says what it is for."""
     from berth.spark.internals import tasks_now
 
     steps = Steps(text, lambda: tasks_now(session))

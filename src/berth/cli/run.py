@@ -198,7 +198,7 @@ class RunDisplay(RunObserver):
 
     def step(self, text: str) -> None:
         """What is being done before it runs."""
-        self._steps.step(text)
+        self._steps(text)
 
     def note(self, line: str) -> None:
         """A line on standard error."""

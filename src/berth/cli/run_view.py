@@ -29,26 +29,21 @@ LONG_MS = 10_000.0
 
 
 class RunView:
-    """What a run does now; `step` says in a few words what is done besides working on batches."""
+    """What a run does now."""
 
     def __init__(self, tally: RunTally, title: str) -> None:
         self._tally = tally
         self._title = title
-        self._step = ""
         self._live: Live | None = None
-
-    def step(self, text: str) -> None:
-        """Say what is being done, until the next word; an empty one ends it."""
-        self._step = text
 
     def line(self) -> str:
         """All that fits on one line."""
         figures = self._tally.now()
-        return " · ".join([*_headline(self._title, figures, self._step), *_times(figures)])
+        return " · ".join([*_headline(self._title, figures), *_times(figures)])
 
     def __rich__(self) -> RenderableType:
         figures = self._tally.now()
-        title, *rest = _headline(self._title, figures, self._step)
+        title, *rest = _headline(self._title, figures)
         head = Text.assemble((title, "bold"), *(f" · {part}" for part in rest))
         parts: list[RenderableType] = [head, *(Text(part) for part in _times(figures))]
         if figures.last_migration is not None:
@@ -182,12 +177,10 @@ def _with_whole_numbers(table: Table) -> Table:
     return table
 
 
-def _headline(title: str, figures: Figures, step: str) -> list[str]:
+def _headline(title: str, figures: Figures) -> list[str]:
     parts = [title, duration(figures.seconds)]
-    if step:
-        parts.append(step)
     if figures.latency is None:
-        return parts if step else [*parts, "waiting for the first batch"]
+        return [*parts, "waiting for the first batch"]
     parts += [
         _counted(figures.batches, "batch", "batches"),
         _counted(figures.rows, "row"),

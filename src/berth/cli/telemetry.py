@@ -248,7 +248,7 @@ def sample_telemetry(
             sample,
             target,
             overwrite=overwrite,
-            progress=lambda folder: steps.step(f"writing {folder}"),
+            progress=lambda folder: steps(f"writing {folder}"),
         )
     if as_json:
         print_json(truth)

@@ -6,7 +6,6 @@ import select
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,8 +158,7 @@ def watch(
         parameters=settings_from(settings),
     )
     application = load_application(app)
-    watched = load_watched(problem)
-    watched = replace(watched, problem=with_objective(watched.problem, objective))
+    watched = with_objective(load_watched(problem), objective)
     try:
         with WatchDisplay(ask_here=not approve_on_page) as display:
             result = watch_application(

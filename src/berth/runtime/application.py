@@ -58,10 +58,9 @@ class Operator:
     """Of the rows that a function over batches of Arrow or pandas gives."""
     fields: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def takes_instance(self) -> bool:
-        """Whether the function of a source or sink is called for each instance of it."""
-        return INSTANCE in inspect.signature(self.function).parameters
+    def takes(self, parameter: str) -> bool:
+        """Whether the function has such a parameter; with `instance` it is called for each instance."""
+        return parameter in inspect.signature(self.function).parameters
 
 
 class Application:

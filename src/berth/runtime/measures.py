@@ -27,7 +27,6 @@ class Report:
     node: str
     """Where it really ran."""
     planned: str
-    host: str
     batch: str | None
     stage: int
     partition: int
@@ -35,7 +34,6 @@ class Report:
     bytes_in: int
     rows_out: int | None
     """Where a function over batches gives rows; None: the same rows went on."""
-    bytes_out: int | None
     waited_ms: float
     began_ms: float
     ended_ms: float

@@ -60,11 +60,9 @@ def counting(
         began = time.time()
         context, node = _here(point)
         count = _Count(point, batches)
-        given = size = 0
+        given = 0
         for batch in count.batches() if function is None else _named_errors(point, function, count):
-            if function is not None:
-                given += len(batch)
-                size += _bytes(batch)
+            given += len(batch)
             yield batch
         send(
             {
@@ -74,14 +72,12 @@ def counting(
                 "instance": point.instances[context.partitionId() % len(point.instances)],
                 "node": node,
                 "planned": point.node,
-                "host": socket.gethostname(),
                 "batch": context.getLocalProperty("streaming.sql.batchId"),
                 "stage": context.stageId(),
                 "partition": context.partitionId(),
                 "rows_in": count.rows,
                 "bytes_in": count.size,
                 "rows_out": None if function is None else given,
-                "bytes_out": None if function is None else size,
                 "waited_ms": count.waited_ms,
                 "began_ms": began * 1000,
                 "ended_ms": time.time() * 1000,

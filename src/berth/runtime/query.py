@@ -110,13 +110,6 @@ class Query:
             raise BadInput(f"application {name!r}: Spark refuses it: {reason}") from error
 
     @property
-    def active(self) -> bool:
-        """Whether it still works or waits for rows."""
-        if self._stream is not None:
-            return bool(self._stream.isActive)
-        return self._thread is not None and self._thread.is_alive()
-
-    @property
     def idle(self) -> bool:
         """Whether it is up and has nothing to do."""
         if self._stream is None or not self._stream.isActive:

@@ -131,7 +131,6 @@ class Run:
         self._stopping = threading.Event()
         self._waiting_since: float | None = None
         self._last_state: dict[str, float] = {}
-        self.migrations: list[Migration] = []
 
     @property
     def placement(self) -> Placement:
@@ -239,9 +238,7 @@ class Run:
             raise MigrationFailed("; ".join(str(error).splitlines())) from error
         share = {name: moved_share(name, placement, moved) for name in states}
         state = sum(states[name] * share[name] for name in states)
-        migration = Migration(moved, time.monotonic() - began, state)
-        self.migrations.append(migration)
-        return migration
+        return Migration(moved, time.monotonic() - began, state)
 
     def _start_session(self, placement: Placement) -> None:
         workers = self.access.workers()

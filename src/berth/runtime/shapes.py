@@ -47,11 +47,6 @@ class Shape:
     """How many of its steps keep state."""
 
 
-def source_shape(frame: DataFrame) -> Shape:
-    """Of what a source gave."""
-    return Shape(frame.schema, streams=frame.isStreaming)
-
-
 def shape_of(session: SparkSession, operator: Operator, inputs: Mapping[str, Shape]) -> Shape:
     """Of an operator that takes rows of these shapes."""
     streaming = sum(shape.streams for shape in inputs.values())

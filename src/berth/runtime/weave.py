@@ -31,7 +31,6 @@ from berth.runtime.shapes import (
     can_be_hashed,
     check_stages,
     shape_of,
-    source_shape,
     with_inner_stages,
     with_plain_names,
     with_watermarks_again,
@@ -144,19 +143,20 @@ class Weaver:
 
     def _read(self, operator: Operator) -> list[tuple[Branch, DataFrame]]:
         branches = self._branches(operator)
-        if len(branches) > 1 and not operator.takes_instance:
+        if len(branches) > 1 and not operator.takes(INSTANCE):
             raise BadInput(
                 f"operator {operator.name!r}: a source on several nodes reads a share on each: give its "
                 "function a parameter 'instance'"
             )
-        named = {SPARK: self.session} if _takes(operator, SPARK) else {}
+        named = {SPARK: self.session} if operator.takes(SPARK) else {}
         return [(branch, call(operator, **named, **_instance(operator, branch))) for branch in branches]
 
     def _shape(self, operator: Operator) -> Shape:
         if operator.kind == "source":
             read = self._read(operator)
             self._sources[operator.name] = read
-            return source_shape(read[0][1])
+            frame = read[0][1]
+            return Shape(frame.schema, streams=frame.isStreaming)
         inputs = {name: self.shapes[name] for name in operator.inputs}
         with _naming_functions_of(operator.name):
             return shape_of(self.session, operator, inputs)
@@ -168,7 +168,7 @@ class Weaver:
         every placement.
         """
         each = operator.name in self._streaming or (
-            operator.kind in ("source", "sink") and operator.takes_instance
+            operator.kind in ("source", "sink") and operator.takes(INSTANCE)
         )
         return self.placement.branches(operator.name, each=each)
 
@@ -183,7 +183,7 @@ class Weaver:
         empty = [sender for sender in operator.inputs if not self.shapes[sender].schema.names]
         if empty:
             raise BadInput(f"operator {operator.name!r}: the rows of {empty[0]!r} have no columns")
-        if operator.kind == "sink" and len(self._branches(operator)) > 1 and not operator.takes_instance:
+        if operator.kind == "sink" and len(self._branches(operator)) > 1 and not operator.takes(INSTANCE):
             raise BadInput(
                 f"operator {operator.name!r}: a sink on several nodes is called for each: give its "
                 "function a parameter 'instance'"
@@ -428,7 +428,7 @@ class Weaver:
 
 def call_sink(operator: Operator, branch: Branch, frames: Sequence[DataFrame], number: int) -> None:
     """Let a sink write a batch."""
-    named = {BATCH: number} if _takes(operator, BATCH) else {}
+    named = {BATCH: number} if operator.takes(BATCH) else {}
     try:
         with _naming_functions_of(operator.name), in_session_of(*frames):
             operator.function(*frames, **named, **_instance(operator, branch))
@@ -440,14 +440,7 @@ def call_sink(operator: Operator, branch: Branch, frames: Sequence[DataFrame], n
 
 
 def _instance(operator: Operator, branch: Branch) -> dict[str, int]:
-    return {INSTANCE: branch.instances[0]} if operator.takes_instance else {}
-
-
-def _takes(operator: Operator, parameter: str) -> bool:
-    code: Any = operator.function
-    return (
-        parameter in code.__code__.co_varnames[: code.__code__.co_argcount + code.__code__.co_kwonlyargcount]
-    )
+    return {INSTANCE: branch.instances[0]} if operator.takes(INSTANCE) else {}
 
 
 def _packed(frames: Sequence[DataFrame]) -> DataFrame:

@@ -12,6 +12,7 @@ import pytest
 from berth.files import problem_from
 from berth.model import Application, BadInput, Operator, Plan, Stream
 from berth.runtime.control.problems import (
+    document_to_measure,
     homeless_operators,
     kept_operators,
     load_watched,
@@ -123,15 +124,16 @@ def test_an_objective_may_wait_for_rates(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no rate"):
         problem_from(json.loads(path.read_text()))
     wanted = load_watched(path)
-    assert wanted.problem.objective == objective
-    assert wanted.problem.objective_scale == "raw"
-    assert problem_from(wanted.document).objective == {"response_time": 1.0}
-    assert "bytes_per_s" not in wanted.document["applications"][0]["streams"][0]
+    assert wanted.objective == objective
+    assert wanted.objective_scale == "raw"
+    document = document_to_measure(wanted)
+    assert problem_from(document).objective == {"response_time": 1.0}
+    assert "bytes_per_s" not in document["applications"][0]["streams"][0]
 
 
 def test_known_rates_are_as_anywhere(tmp_path: Path) -> None:
     """Nothing has to wait then."""
-    assert load_watched(written(tmp_path)).problem.objective == {"response_time": 1.0}
+    assert load_watched(written(tmp_path)).objective == {"response_time": 1.0}
 
 
 @pytest.mark.parametrize(

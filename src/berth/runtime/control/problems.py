@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from berth.evaluation.goal import goal_mistakes
 from berth.files import problem_document, problem_from
@@ -138,20 +138,12 @@ def _with_any_rates(problem: Problem) -> Problem:
     return replace(problem, applications=applications)
 
 
-@dataclass(frozen=True)
-class WatchedProblem:
-    """A problem, and its document without the objective: one that can be loaded while rates are unknown."""
-
-    problem: Problem
-    document: dict[str, Any]
-
-    @classmethod
-    def of(cls, problem: Problem) -> Self:
-        """Of a problem whose rates are known as far as its objective needs them."""
-        return cls(problem, _without_objective(problem_document(problem)))
+def document_to_measure(problem: Problem) -> dict[str, Any]:
+    """A problem's document without the objective: one that can be loaded while rates are unknown."""
+    return _without_objective(problem_document(problem))
 
 
-def load_watched(path: str | Path) -> WatchedProblem:
+def load_watched(path: str | Path) -> Problem:
     """Read a problem file whose objective may have to wait for rates.
 
     Raises:
@@ -159,10 +151,9 @@ def load_watched(path: str | Path) -> WatchedProblem:
     """
     document = read_document(Path(path))
     try:
-        problem = problem_from(document)
+        return problem_from(document)
     except BadInput as error:
-        problem = _without_rates(document, error)
-    return WatchedProblem(problem, _without_objective(document))
+        return _without_rates(document, error)
 
 
 def _without_objective(document: Mapping[str, Any]) -> dict[str, Any]:

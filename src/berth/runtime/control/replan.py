@@ -44,8 +44,6 @@ class Replan:
     plan: Plan | None
     reason: str = ""
     status: Status = "feasible"
-    forced: frozenset[str] = frozenset()
-    """The instances that have to move, because their node is dead."""
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """What the metrics of a normalised sum were scaled by."""
 
@@ -128,11 +126,11 @@ def next_plan(
     alive = without_nodes(problem, dead)
     homeless = homeless_operators(alive)
     if homeless:
-        return Replan(None, _why_homeless(homeless, dead), "infeasible", forced)
+        return Replan(None, _why_homeless(homeless, dead), "infeasible")
     best: Offer | None = None
     if any(goal_mistakes(problem)):
         if not forced:
-            return Replan(current, _named(streams_without_rate(problem), "still no rate"), forced=forced)
+            return Replan(current, _named(streams_without_rate(problem), "still no rate"))
         # anywhere is better than on a dead node; for the others nothing is known to be better
         alive = replace(alive, objective=_without_rates(alive), objective_bounds={})
         yardstick = Yardstick.of(alive)
@@ -143,9 +141,9 @@ def next_plan(
         situation = Situation(alive, current, options, yardstick, forced)
         found, best = _Search(situation, with_operators_kept(alive, current, kept), kept).run()
     if best is None:
-        return Replan(None, found.reason or "no plan was found", found.status, forced)
+        return Replan(None, found.reason or "no plan was found", found.status)
     plan = _judged(situation, best.plan)
-    return Replan(plan, "; ".join(notes), plan.status, forced, _bounds_of(found))
+    return Replan(plan, "; ".join(notes), plan.status, _bounds_of(found))
 
 
 class _Search:

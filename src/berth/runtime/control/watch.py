@@ -21,7 +21,7 @@ from berth.runtime.control.loop import ControlLoop, Measure, Proposal
 from berth.runtime.control.measuring import Measurer, with_slow_availability
 from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
-from berth.runtime.control.problems import WatchedProblem, kept_operators, with_objective_of
+from berth.runtime.control.problems import document_to_measure, kept_operators, with_objective_of
 from berth.runtime.control.replan import first_plan
 from berth.runtime.control.report import draw_timelines, write_page
 from berth.runtime.observer import RunFailed, RunObserver
@@ -51,7 +51,7 @@ class WatchResult(RunResult):
 
 def watch(
     application: Application,
-    problem: WatchedProblem | Problem,
+    problem: Problem,
     *,
     plan: Plan | None = None,
     reason: str = "the plan that was given",
@@ -83,20 +83,19 @@ def watch(
         BadInput: something of all this doesn't go together.
         NoFirstPlan: the policy finds no plan to begin with.
     """
-    watched = problem if isinstance(problem, WatchedProblem) else WatchedProblem.of(problem)
     options, run_options = options or WatchOptions(), run_options or RunOptions()
     observer = observer or RunObserver()
-    _check(application, watched.problem, options)
+    _check(application, problem, options)
     if plan is None:
-        plan, reason = _first_plan(watched.problem, options)
-    placement = placement_of(application, watched.problem, plan)
+        plan, reason = _first_plan(problem, options)
+    placement = placement_of(application, problem, plan)
     folder = folder if folder is not None else folder_of(application)
     tally = RunTally(application, placement, time.time() * 1000)
     with (
-        access_for(watched.problem, master_url, ui_url, observer.step) as access,
+        access_for(problem, master_url, ui_url, observer.step) as access,
         Run(
             application,
-            watched.problem,
+            problem,
             plan,
             access,
             folder,
@@ -114,9 +113,9 @@ def watch(
                 measurer.warm_up()
                 loop = ControlLoop(
                     running,
-                    watched.problem,
+                    problem,
                     plan,
-                    _measure_by(measurer, running, watched, folder / "measuring"),
+                    _measure_by(measurer, running, problem, folder / "measuring"),
                     options,
                     history,
                     lambda proposal: approved(proposal, running, folder, observer),
@@ -124,12 +123,12 @@ def watch(
                 ended_because = loop.run(run_options.seconds, reason)
         finally:
             tally.end(time.time() * 1000)
-            draw_timelines(folder, watched.problem, application.name)
+            draw_timelines(folder, problem, application.name)
     events = tuple(last_watch(read_history(folder)))
     error = (running.error or RunFailed("the run failed")) if ended_because == "failed" else None
     result = WatchResult(ended_because, error, tally, folder, events)
     result.write_report()
-    write_page(folder, watched.problem, events, result.document)
+    write_page(folder, problem, events, result.document)
     return result
 
 
@@ -163,10 +162,10 @@ def _heard(event: Event, tally: RunTally, observer: RunObserver) -> None:
         )
 
 
-def _measure_by(measurer: Measurer, running: Run, watched: WatchedProblem, folder: Path) -> Measure:
+def _measure_by(measurer: Measurer, running: Run, wanted: Problem, folder: Path) -> Measure:
     """Measuring for the control loop: what was measured before stays where nothing new was."""
     known = folder / "problem.json"
-    write_text(known, json.dumps(watched.document, allow_nan=False) + "\n")
+    write_text(known, json.dumps(document_to_measure(wanted), allow_nan=False) + "\n")
     known_at = time.monotonic()
 
     def measure(telemetry: Path, problem: Problem, seconds: float) -> Problem:
@@ -175,7 +174,7 @@ def _measure_by(measurer: Measurer, running: Run, watched: WatchedProblem, folde
         running.flush()
         known = measurer.measure(telemetry, known, seconds)
         passed, known_at = time.monotonic() - known_at, time.monotonic()
-        return with_slow_availability(problem, with_objective_of(watched.problem, load(known)), passed)
+        return with_slow_availability(problem, with_objective_of(wanted, load(known)), passed)
 
     return measure
 

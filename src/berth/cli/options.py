@@ -238,27 +238,3 @@ def leaving_on_signals() -> Iterator[Callable[[int], None]]:
     finally:
         for caught, handler in before.items():
             signal.signal(caught, handler)
-
-
-@contextmanager
-def stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """The first Ctrl-C (or SIGTERM, SIGHUP) asks to stop, the second leaves at once.
-
-    A handler may not talk to Java: it interrupts whoever does.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before: dict[int, Any] = {}
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        signal.signal(number, before[number])
-        stop()
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        before[number] = signal.signal(number, ask)
-    try:
-        yield
-    finally:
-        for caught, handler in before.items():
-            signal.signal(caught, handler)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.text import Text
 
@@ -124,25 +124,35 @@ class SolveProgress:
 def solving(budget: Budget) -> Iterator[Callable[[Progress], None]]:
     """Show how solving goes; Ctrl-C ends the budget, a second one the program."""
     progress = SolveProgress(budget)
-    with _stopping(budget), showing(progress, QUIET_SECONDS):
+    with (
+        stopping_on_signals(lambda: budget.stop("interrupted"), signal.SIGINT),
+        showing(progress, QUIET_SECONDS),
+    ):
         yield progress
 
 
 @contextmanager
-def _stopping(budget: Budget) -> Iterator[None]:
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        if budget.stopped:
-            raise KeyboardInterrupt
-        budget.stop("interrupted")
+def stopping_on_signals(stop: Callable[[], None], *numbers: signal.Signals) -> Iterator[None]:
+    """The first of these signals asks to stop; after that, it does what it did before, and leaves at once.
 
+    A handler may not talk to Java: it interrupts whoever does.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, stop)
+    before: dict[int, Any] = {each: signal.getsignal(each) for each in numbers}
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, before[number])
+        stop()
+
+    for each in numbers:
+        signal.signal(each, ask)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for caught, handler in before.items():
+            signal.signal(caught, handler)
 
 
 class Steps:

@@ -21,10 +21,9 @@ from berth.cli.options import (
     leaving_on_signals,
     option,
     spark_settings_from,
-    stopping_on_signals,
 )
 from berth.cli.output import out, print_json, tell
-from berth.cli.progress import waiting
+from berth.cli.progress import stopping_on_signals, waiting
 from berth.cli.run_view import RunView, print_report
 from berth.runtime.observer import RunObserver
 
@@ -209,7 +208,8 @@ class RunDisplay(RunObserver):
         """Show the run as long as it goes on."""
         self._starting.close()
         self._view = RunView(tally, run.placement.application)
-        with stopping_on_signals(run.stop), self._view.shown():
+        ending = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+        with stopping_on_signals(run.stop, *ending), self._view.shown():
             yield
 
 

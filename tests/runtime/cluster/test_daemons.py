@@ -31,7 +31,7 @@ def test_the_master_takes_its_ports_or_none(daemons: Daemons) -> None:
 
 def test_a_worker_has_a_unit_to_spare(daemons: Daemons) -> None:
     """Cores and units for the node's slots and one more, with memory for one more executor."""
-    daemon = daemons.worker(ClusterNode("paris.eu", 4, 953), "node_paris_x2e_eu", 512)
+    daemon = daemons.worker(ClusterNode("paris.eu", 4, 953))
     command = daemon.command
     assert command[command.index("--cores") + 1] == "5"
     assert command[command.index("--memory") + 1] == "1465M"
@@ -54,7 +54,7 @@ def test_environments(daemons: Daemons, monkeypatch: pytest.MonkeyPatch) -> None
     }.items():
         monkeypatch.setenv(key, value)
     master = daemons.master().environment
-    worker = daemons.worker(ClusterNode("rome", 1, 512), "node_rome", 512).environment
+    worker = daemons.worker(ClusterNode("rome", 1, 512)).environment
     assert worker["BERTH_NODE"] == "rome"
     assert "BERTH_NODE" not in master
     for environment in (master, worker):
@@ -68,8 +68,8 @@ def test_an_archive_is_written_once(daemons: Daemons, tmp_path: Path) -> None:
     """One worker writes it aside; what it wrote is used by all that follow, and older ones go."""
     node = ClusterNode("rome", 1, 512)
     writing = f"-XX:ArchiveClassesAtExit={daemons.archive_aside}"
-    assert writing in daemons.worker(node, "node_rome", 512, archiving=True).command
-    assert writing not in daemons.worker(node, "node_rome", 512).command
+    assert writing in daemons.worker(node, archiving=True).command
+    assert writing not in daemons.worker(node).command
     daemons.archive.take(daemons.archive_aside)
     assert not daemons.archive.file.exists()
     daemons.archive_aside.write_text("classes")
@@ -80,8 +80,8 @@ def test_an_archive_is_written_once(daemons: Daemons, tmp_path: Path) -> None:
     assert [path.read_text() for path in old.parent.iterdir()] == ["classes"]
     reading = f"-XX:SharedArchiveFile={daemons.archive.file}"
     assert reading in daemons.master().command
-    assert reading in daemons.worker(node, "node_rome", 512).command
-    assert writing not in daemons.worker(node, "node_rome", 512, archiving=True).command
+    assert reading in daemons.worker(node).command
+    assert writing not in daemons.worker(node, archiving=True).command
 
 
 def test_another_java_has_another_archive(daemons: Daemons) -> None:

@@ -1,4 +1,4 @@
-"""The master and the workers of Spark: what is asked for, and their commands, settings and environment."""
+"""The master and the workers of Spark: their commands, settings and environment."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from berth.runtime.cluster.nodes import ClusterNode
+from berth.runtime.cluster.nodes import EXECUTOR_MB, ClusterNode, resource_name
 
 PREFIX = "daemons-"
 ADDRESS = "127.0.0.1"
@@ -135,13 +134,13 @@ class Daemons:
         )
         return Daemon(command, self._environment(), self.log("master"))
 
-    def worker(self, node: ClusterNode, resource: str, spare_mb: int, *, archiving: bool = False) -> Daemon:
+    def worker(self, node: ClusterNode, *, archiving: bool = False) -> Daemon:
         """The worker of a node.
 
         It offers a core and a unit of its resource for each slot. One more of both, with memory, is for an
         executor of the driver's own jobs.
         """
-        units = node.slots + 1
+        units, resource = node.slots + 1, resource_name(node.name)
         file = f"worker-{resource}"
         identity = {"componentName": "spark.worker", "resourceName": resource}
         offer = [{"id": identity, "addresses": [str(unit) for unit in range(units)]}]
@@ -157,7 +156,7 @@ class Daemons:
             "worker.Worker",
             self.archive.writing(self.archive_aside) if archiving else self.archive.reading(),
             *("--properties-file", str(properties), "--work-dir", str(self.folder / "work" / resource)),
-            *("--cores", str(units), "--memory", f"{node.memory_mb + spare_mb}M"),
+            *("--cores", str(units), "--memory", f"{node.memory_mb + EXECUTOR_MB}M"),
             *("--host", ADDRESS, "--webui-port", "0", self.master_url),
         )
         environment = self._environment() | {
@@ -201,32 +200,3 @@ class Daemons:
 def _properties(settings: Mapping[str, object]) -> str:
     lines = (f"{key} {str(value).replace(chr(92), chr(92) * 2)}\n" for key, value in settings.items())
     return "".join(lines)
-
-
-@dataclass(frozen=True)
-class Specification:
-    """A cluster that is to be started."""
-
-    name: str
-    token: str
-    port: int
-    ui_port: int
-    spark: Spark
-    nodes: tuple[ClusterNode, ...]
-    resources: dict[str, str]
-    """The resource of every node."""
-    spare_mb: int
-    """What every worker has on top, for an executor of the driver's own jobs."""
-    seconds: float
-    """After so long the start has failed."""
-    temporary: bool
-
-    def message(self) -> dict[str, Any]:
-        """As a message."""
-        return asdict(self)
-
-
-def specification_from(message: dict[str, Any]) -> Specification:
-    """The specification that a message has."""
-    nodes = tuple(ClusterNode(**node) for node in message["nodes"])
-    return Specification(**message | {"nodes": nodes, "spark": Spark(**message["spark"])})

@@ -28,7 +28,7 @@ from berth.processes import (
     run_guarded,
 )
 from berth.processes.system import descendants_of, signal_all, with_variable
-from berth.runtime.cluster.daemons import Daemon, Daemons, Specification, specification_from
+from berth.runtime.cluster.daemons import Daemon, Daemons, Spark
 from berth.runtime.cluster.folder import (
     ENDED,
     REQUEST_SECONDS,
@@ -39,7 +39,7 @@ from berth.runtime.cluster.folder import (
     remove,
     with_worker,
 )
-from berth.runtime.cluster.nodes import ask_master
+from berth.runtime.cluster.nodes import ask_master, resource_name
 
 MASTER = ""
 """The master among the processes, which have the names of nodes otherwise; no node is called so."""
@@ -94,15 +94,12 @@ class Failed(Exception):  # noqa: N818
 class Keeper:
     """The processes of one cluster and what becomes of them."""
 
-    def __init__(
-        self, folder: Path, channel: Channel, specification: Specification, state: ClusterState
-    ) -> None:
-        self._folder = folder
+    def __init__(self, channel: Channel, daemons: Daemons, seconds: float, state: ClusterState) -> None:
         self._channel: Channel | None = channel
-        self._specification = specification
+        self._daemons = daemons
+        self._start_seconds = seconds
         self._state = state
-        self._nodes = {node.name: node for node in specification.nodes}
-        self._daemons = Daemons(specification.spark, folder, specification.port, specification.ui_port)
+        self._nodes = {node.name: node for node in state.cluster.nodes}
         self._processes: dict[str, ChildProcess] = {}
         self._events = Events()
         self._events.add(channel)
@@ -131,11 +128,11 @@ class Keeper:
         if failure:
             self._report_failure(failure)
         self._end()
-        lost = self._has_lost_workers and not self._specification.temporary
+        lost = self._has_lost_workers and not self._state.cluster.temporary
         return 1 if failure or lost else 0
 
     def _start(self) -> None:
-        deadline = time.monotonic() + self._specification.seconds
+        deadline = time.monotonic() + self._start_seconds
         self._report("starting the master")
         self._spawn(MASTER, self._daemons.master())
         while self._alive_nodes() is None:
@@ -145,7 +142,7 @@ class Keeper:
         for node in self._nodes:
             self._spawn_worker(node)
         self._await_workers(deadline)
-        self._requests = listen(self._folder)
+        self._requests = listen(self._daemons.folder)
         self._events.add(self._requests)
         self._change(replace(self._state, ready=True))
         if self._channel is not None:
@@ -168,17 +165,15 @@ class Keeper:
 
     def _alive_nodes(self) -> set[str] | None:
         """The nodes whose workers the master knows; None while it doesn't answer."""
-        names = {resource: node for node, resource in self._specification.resources.items()}
+        names = {resource_name(node): node for node in self._nodes}
         try:
             return set(ask_master(self._daemons.ui_url, names).alive)
         except (OSError, ValueError):
             return None
 
     def _spawn_worker(self, node: str) -> None:
-        resource = self._specification.resources[node]
         archiving = self._archiving is None and not self._daemons.archive.file.exists()
-        spare_mb = self._specification.spare_mb
-        self._spawn(node, self._daemons.worker(self._nodes[node], resource, spare_mb, archiving=archiving))
+        self._spawn(node, self._daemons.worker(self._nodes[node], archiving=archiving))
         if archiving:
             self._archiving = self._processes[node].pid
 
@@ -307,11 +302,11 @@ class Keeper:
     def _report_failure(self, failure: str) -> None:
         """To the one who is waiting for the start; else to whoever looks later."""
         if self._channel is None or self._state.ready or not self._channel.send({"error": failure}):
-            (self._folder / ENDED).write_text(failure + "\n")
+            (self._daemons.folder / ENDED).write_text(failure + "\n")
 
     def _with_complaint(self, text: str, name: str) -> str:
         """What has happened, with what the process that it happened to complains of in its log."""
-        log = self._daemons.log(self._specification.resources.get(name, "master"))
+        log = self._daemons.log("master" if name == MASTER else resource_name(name))
         words = complaint_in(log)
         return f"{text}: {words} (its log: {log})" if words else f"{text} (its log: {log})"
 
@@ -326,7 +321,8 @@ def keep(folder: Path, channel: Channel) -> int:
     state = read_state(folder)
     if message is None or state is None:
         return 0
-    return Keeper(folder, channel, specification_from(message), state).run()
+    daemons = Daemons(Spark(**message["spark"]), folder, message["port"], message["ui_port"])
+    return Keeper(channel, daemons, message["seconds"], state).run()
 
 
 def main() -> None:

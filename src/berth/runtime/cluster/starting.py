@@ -12,13 +12,13 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from berth.model import BadInput, Problem
 from berth.processes import Channel, ProcessIdentity, complaint_in, new_channel
-from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark, Specification
+from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark
 from berth.runtime.cluster.folder import (
     TOKEN_VARIABLE,
     ClusterState,
@@ -165,30 +165,20 @@ def _start(problem: Problem, name: str, port: int, report: Report, *, temporary:
     _check_port(port)
     spark = _spark(len(nodes))
     ports = _free_ports(2)
-    specification = Specification(
-        name=name,
-        token=secrets.token_hex(16),
-        port=port or ports[0],
-        ui_port=ports[1],
-        spark=spark,
-        nodes=nodes,
-        resources={node.name: resource_name(node.name) for node in nodes},
-        spare_mb=EXECUTOR_MB,
-        seconds=START_SECONDS + START_SECONDS_PER_NODE * len(nodes),
-        temporary=temporary,
-    )
-    held = _claim(specification)
+    daemons = Daemons(spark, clusters_folder() / name, port or ports[0], ports[1])
+    cluster = Cluster(name, daemons.master_url, daemons.ui_url, daemons.folder, nodes, temporary)
+    held = _claim(cluster)
     try:
-        _await_ready(held, specification, report)
+        _await_ready(held, daemons, report)
     except BaseException:
         held.end()
         raise
     return held
 
 
-def _claim(specification: Specification) -> _Held:
+def _claim(cluster: Cluster) -> _Held:
     """Make the folder and the keeper of a cluster: from here on the name is taken."""
-    folder = clusters_folder() / specification.name
+    folder, token = cluster.folder, secrets.token_hex(16)
     with locked():
         state = read_state(folder)
         if state is not None and not state.has_ended():
@@ -196,19 +186,10 @@ def _claim(specification: Specification) -> _Held:
         clear(folder, state)
         (folder / "logs").mkdir(parents=True)
         folder.chmod(0o700)
-        daemons = Daemons(specification.spark, folder, specification.port, specification.ui_port)
-        cluster = Cluster(
-            specification.name,
-            daemons.master_url,
-            daemons.ui_url,
-            folder,
-            specification.nodes,
-            specification.temporary,
-        )
         channel, theirs = new_channel()
         try:
-            keeper = _start_keeper(folder, specification.token, channel, theirs)
-            ClusterState(cluster, keeper, specification.token).write()
+            keeper = _start_keeper(folder, token, channel, theirs)
+            ClusterState(cluster, keeper, token).write()
         except BaseException:
             channel.close()
             raise
@@ -216,7 +197,7 @@ def _claim(specification: Specification) -> _Held:
 
 
 def _start_keeper(folder: Path, token: str, channel: Channel, theirs: socket.socket) -> ProcessIdentity:
-    """Start a keeper that waits to be told what is specification."""
+    """Start a keeper that waits to be told what to start."""
     with theirs, (folder / "logs" / "keeper.log").open("ab") as log:
         # it forks the keeper and is gone: nobody has to collect it later
         subprocess.run(
@@ -246,11 +227,13 @@ def _environment(token: str) -> dict[str, str]:
     return environment
 
 
-def _await_ready(held: _Held, specification: Specification, report: Report) -> None:
-    held.channel.send(specification.message())
+def _await_ready(held: _Held, daemons: Daemons, report: Report) -> None:
+    seconds = START_SECONDS + START_SECONDS_PER_NODE * len(held.cluster.nodes)
+    spark = asdict(daemons.spark)
+    held.channel.send({"spark": spark, "port": daemons.port, "ui_port": daemons.ui_port, "seconds": seconds})
     message: dict[str, Any] | None = {}
     while message is not None and "ready" not in message:
-        message = held.channel.receive(specification.seconds + START_SECONDS)
+        message = held.channel.receive(seconds + START_SECONDS)
         if message is not None and "step" in message:
             report(message["step"])
         if message is not None and "error" in message:

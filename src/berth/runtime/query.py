@@ -27,7 +27,7 @@ from berth.runtime.observer import Misplaced, RunFailed
 from berth.runtime.placement import Branch
 from berth.runtime.weave import Weaver, call_sink
 from berth.spark.failure import first_cause, line_of
-from berth.spark.internals import UnpinnedStages, run_ms_of
+from berth.spark.internals import jobs_of, run_ms_of, unpinned_stages
 
 FILE = "run.json"
 STOP_SECONDS = 60.0
@@ -247,10 +247,11 @@ class Query:
         if branch.node == self.coordinator:
             yield
             return
-        context = self.weaver.session.sparkContext
-        unpinned = UnpinnedStages(self.weaver.session, context.getLocalProperty(_GROUP) or "")
+        session = self.weaver.session
+        group = session.sparkContext.getLocalProperty(_GROUP) or ""
+        before = jobs_of(session, group)
         yield
-        if unpinned.since():
+        if unpinned_stages(session, jobs_of(session, group) - before):
             raise Misplaced(
                 f"operator {operator.name}: its function shuffles, and that part ran on {self.coordinator}, "
                 f"not on {branch.node}; do it in an operator before the sink"

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -143,79 +143,55 @@ def _elements(sequence: Any) -> list[Any]:
 # what Spark knows of stages and executors
 
 
-def run_ms_of(session: SparkSession, stages: Iterable[int]) -> dict[int, float]:
-    """The time that the tasks of each stage took, all together; what Spark has forgotten is left out."""
+def _attempts(session: SparkSession, stages: Iterable[int]) -> dict[int, Any]:
+    """The last attempt of each stage; what Spark has forgotten is left out."""
     context: Any = session.sparkContext._jsc.sc()
-    store = context.statusStore()
     # the store hears of a stage's end through a queue
     context.listenerBus().waitUntilEmpty()
-    found = {}
+    store, found = context.statusStore(), {}
     for stage in stages:
-        try:
-            found[stage] = float(store.lastStageAttempt(stage).executorRunTime())
-        except Py4JJavaError:
-            continue
+        with suppress(Py4JJavaError):
+            found[stage] = store.lastStageAttempt(stage)
     return found
+
+
+def run_ms_of(session: SparkSession, stages: Iterable[int]) -> dict[int, float]:
+    """The time that the tasks of each stage took, all together; what Spark has forgotten is left out."""
+    attempts = _attempts(session, stages)
+    return {stage: float(attempt.executorRunTime()) for stage, attempt in attempts.items()}
 
 
 def nodes_with_executors(session: SparkSession, nodes_by_resource: dict[str, str]) -> set[str]:
     """The nodes that have an executor now, by the resources that these were granted."""
     context: Any = session.sparkContext._jsc.sc()
-    executors = context.statusStore().executorList(True)
-    found = set()
-    for number in range(executors.size()):
-        resources = executors.apply(number).resources().keys().toList()
-        for position in range(resources.size()):
-            node = nodes_by_resource.get(str(resources.apply(position)))
-            if node is not None:
-                found.add(node)
-    return found
+    executors = _elements(context.statusStore().executorList(True))
+    granted = {str(name) for each in executors for name in _elements(each.resources().keys().toList())}
+    return {node for resource, node in nodes_by_resource.items() if resource in granted}
 
 
 def waits_for_an_executor(session: SparkSession) -> bool:
     """Whether a stage that no operator has pinned could run, and no executor is there for it."""
     context: Any = session.sparkContext._jsc.sc()
     store = context.statusStore()
-    stages = store.activeStages()
-    waiting = [stages.apply(number) for number in range(stages.size())]
-    waiting = [stage for stage in waiting if stage.resourceProfileId() == 0]
+    waiting = [stage for stage in _elements(store.activeStages()) if stage.resourceProfileId() == 0]
     if not waiting or any(stage.numActiveTasks() or stage.numCompleteTasks() for stage in waiting):
         return False
-    executors = store.executorList(True)
-    profiles = [executors.apply(number) for number in range(executors.size())]
-    return not any(each.resourceProfileId() == 0 and each.id() != "driver" for each in profiles)
+    executors = _elements(store.executorList(True))
+    return not any(each.resourceProfileId() == 0 and each.id() != "driver" for each in executors)
 
 
-class UnpinnedStages:
-    """Notices stages that no operator of ours has pinned, among the jobs of one group."""
-
-    def __init__(self, session: SparkSession, group: str) -> None:
-        self._session = session
-        self._group = group
-        self._known = set(self._jobs())
-
-    def since(self) -> int:
-        """How many such stages have run since the last time."""
-        jobs = [job for job in self._jobs() if job not in self._known]
-        self._known.update(jobs)
-        tracker = self._session.sparkContext.statusTracker()
-        infos = [tracker.getJobInfo(job) for job in jobs]
-        stages = {stage for info in infos if info is not None for stage in info.stageIds}
-        context: Any = self._session.sparkContext._jsc.sc()
-        store = context.statusStore()
-        context.listenerBus().waitUntilEmpty()
-        return sum(_ran_unpinned(store, stage) for stage in stages)
-
-    def _jobs(self) -> list[int]:
-        return list(self._session.sparkContext.statusTracker().getJobIdsForGroup(self._group))
+def jobs_of(session: SparkSession, group: str) -> set[int]:
+    """The jobs of a group that Spark knows."""
+    return set(session.sparkContext.statusTracker().getJobIdsForGroup(group))
 
 
-def _ran_unpinned(store: Any, stage: int) -> bool:
-    try:
-        attempt = store.lastStageAttempt(stage)
-    except Py4JJavaError:
-        return False
-    return bool(attempt.resourceProfileId() == 0 and attempt.numCompleteTasks() > 0)
+def unpinned_stages(session: SparkSession, jobs: Iterable[int]) -> int:
+    """How many stages of these jobs ran that no operator of ours has pinned."""
+    tracker = session.sparkContext.statusTracker()
+    infos = [tracker.getJobInfo(job) for job in jobs]
+    stages = {stage for info in infos if info is not None for stage in info.stageIds}
+    attempts = _attempts(session, stages).values()
+    return sum(each.resourceProfileId() == 0 and each.numCompleteTasks() > 0 for each in attempts)
 
 
 # the session that a user's function finds

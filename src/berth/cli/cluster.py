@@ -79,7 +79,7 @@ def status(name: Name = None, as_json: AsJson = False) -> None:
     chosen = running if name is None else [_named(name, running)]
     pages = [(one, page_of(one.ui_url, one.node_names)) for one in chosen]
     if as_json:
-        print_json([_described(one) | _page(page) for one, page in pages])
+        print_json([_described(one) | asdict(page) for one, page in pages])
         return
     for one, page in pages:
         _print_status(one, page)
@@ -153,14 +153,7 @@ def _named(name: str, running: list[Cluster]) -> Cluster:
 
 
 def _described(one: Cluster) -> dict[str, Any]:
-    return asdict(one) | {"folder": str(one.folder), "nodes": [asdict(node) for node in one.nodes]}
-
-
-def _page(page: MasterPage) -> dict[str, Any]:
-    return {
-        "workers": [asdict(worker) for worker in page.workers],
-        "applications": [asdict(application) for application in page.applications],
-    }
+    return asdict(one) | {"folder": str(one.folder)}
 
 
 def _print_status(one: Cluster, page: MasterPage) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -164,7 +164,7 @@ def _folder(target: Path | None, count: int | None) -> Path:
 def _list(kinds: list[str], as_json: bool, with_parameters: bool) -> None:
     found = [find_generator(kind) for kind in kinds]
     if as_json:
-        print_json([_described(generator.about, generator.parameters) for generator in found])
+        print_json([asdict(each.about) | {"parameters": described(each.parameters)} for each in found])
         return
     for generator in found:
         about = generator.about
@@ -177,15 +177,6 @@ def _list(kinds: list[str], as_json: bool, with_parameters: bool) -> None:
                 out.print(f"{escape(line):36} [dim]{escape(item['help'])}[/]", soft_wrap=True)
     if not with_parameters:
         out.print("\nberth generate KIND --list has a kind's parameters", soft_wrap=True)
-
-
-def _described(about: Any, parameters: type) -> dict[str, Any]:
-    return {
-        "name": about.name,
-        "paper": about.paper,
-        "makes": about.makes,
-        "parameters": described(parameters),
-    }
 
 
 def _shown(default: Any) -> str:

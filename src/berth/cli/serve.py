@@ -43,7 +43,17 @@ def serve(
     open_page: bool = flag("--open", "Open the page in a browser."),
 ) -> None:
     """Serve a page and a REST interface for a folder of problems, plans and runs."""
-    _check(port, workers, most_waiting, longest_solve, solve_memory, largest_upload)
+    seconds = f"{longest_solve:g} is no number of seconds above 0 (1000000 at most)"
+    limits = (
+        (0 <= port <= 65535, f"--port: {port} is no port (0 to 65535)"),
+        (workers is None or 1 <= workers <= 1000, f"--workers: {workers} is not from 1 to 1000"),
+        (0 <= most_waiting <= 100_000, f"--most-waiting: {most_waiting} is not from 0 to 100000"),
+        (0 < longest_solve <= 1e6, f"--longest-solve: {seconds}"),
+        (0.25 <= solve_memory <= 1e6, f"--solve-memory: {solve_memory:g} is not at least 0.25 GiB"),
+        (0 < largest_upload <= 64, f"--largest-upload: {largest_upload:g} is not above 0 and at most 64 MiB"),
+    )
+    if mistakes := [line for holds, line in limits if not holds]:
+        raise BadInput(mistakes)
     # fastapi and what it brings take their time to load: only who serves pays for it.
     from berth.web.security import Settings, usual_workers
     from berth.web.serve import read_token, serve
@@ -63,23 +73,3 @@ def serve(
     if settings.token is None and not settings.only_here:
         raise BadInput(f"--host {host}: others can reach it, so a token is needed (--token-file FILE)")
     serve(settings, lambda address: tell(f"berth is at {address} (Ctrl-C ends it)"), open_page=open_page)
-
-
-def _check(
-    port: int, workers: int | None, waiting: int, longest: float, memory: float, upload: float
-) -> None:
-    mistakes = []
-    if not 0 <= port <= 65535:
-        mistakes.append(f"--port: {port} is no port (0 to 65535)")
-    if workers is not None and not 1 <= workers <= 1000:
-        mistakes.append(f"--workers: {workers} is not from 1 to 1000")
-    if not 0 <= waiting <= 100_000:
-        mistakes.append(f"--most-waiting: {waiting} is not from 0 to 100000")
-    if not 0 < longest <= 1e6:
-        mistakes.append(f"--longest-solve: {longest:g} is no number of seconds above 0 (1000000 at most)")
-    if not 0.25 <= memory <= 1e6:
-        mistakes.append(f"--solve-memory: {memory:g} is not at least 0.25 GiB")
-    if not 0 < upload <= 64:
-        mistakes.append(f"--largest-upload: {upload:g} is not above 0 and at most 64 MiB")
-    if mistakes:
-        raise BadInput(mistakes)

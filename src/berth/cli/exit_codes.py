@@ -21,6 +21,7 @@ def exit_code(plan: Plan) -> int:
     """0 a plan that breaks nothing, 3 proved infeasible, 4 no plan, 5 a plan that breaks constraints."""
     if plan.status == "infeasible":
         return INFEASIBLE
-    if not plan.found:
+    # that all applications have left, as they were told, is no failure
+    if not plan.found and plan.status != "feasible":
         return NOT_FOUND
     return BROKEN if plan.violations else KEPT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,7 +32,7 @@ from berth.cli.output import out, print_json, tell
 from berth.cli.plan_view import print_comparison, print_plan, print_sequence
 from berth.cli.progress import solving
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
-from berth.model import BadInput, Plan, Problem
+from berth.model import BadInput, Plan
 from berth.model.parameters import described
 from berth.policies import find_policy, policy_names
 from berth.policies import solve as solve_at_once
@@ -93,30 +92,6 @@ Events = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class _Mode:
-    """How to solve, to show the plan and to find the exit code: all at once, or one after another."""
-
-    solve: Callable[..., Plan]
-    show: Callable[[Problem, Plan], None]
-    exit_code: Callable[[Plan], int]
-
-    def solved(
-        self,
-        problem: Problem,
-        policy: str,
-        seed: int,
-        previous: Plan | None,
-        limit: float | None,
-        parameters: Mapping[str, Any],
-    ) -> Plan:
-        """The plan of a policy; meanwhile it is shown how far it is."""
-        budget = Budget(limit)
-        terms = {"seed": seed, "previous": previous, "budget": budget}
-        with solving(budget) as progress:
-            return self.solve(problem, policy, **terms, progress=progress, **parameters)
-
-
 def solve(
     problem: ProblemFile,
     policy: Policy = "auto",
@@ -139,16 +114,16 @@ def solve(
         check_writable(out)
     before = None if previous is None else load_plan(previous)
     limit = time_limit_from(time_limit)
-    mode = _mode(sequential, events, leave)
-    plan = mode.solved(loaded, policy, seed, before, limit, settings_from(settings))
-    code = mode.exit_code(plan)
+    solver = partial(_solver(sequential, events, leave), loaded, policy, seed=seed, previous=before)
+    plan = _solved(solver, limit, settings_from(settings))
+    code = exit_code(plan)
     written = plan.found or code == KEPT
     if out is not None and written:
         save_plan(plan, out)
     if as_json:
         print_json(plan_document(plan))
     else:
-        mode.show(loaded, plan)
+        (print_sequence if sequential else print_plan)(loaded, plan)
     if out is not None:
         tell(f"plan written to {out}" if written else f"no plan: nothing written to {out}")
     raise typer.Exit(code)
@@ -174,33 +149,33 @@ def compare(
     choices = {key: [value] for key, value in settings_from(settings).items()}
     variants = variants_for(policy or policy_names(), choices, [seed])
     limit = time_limit_from(time_limit)
-    mode = _mode(sequential, events, None)
-    plans = [
-        mode.solved(loaded, variant.policy, seed, before, limit, variant.parameters) for variant in variants
-    ]
+    solver = partial(_solver(sequential, events, None), loaded, seed=seed, previous=before)
+    plans = [_solved(partial(solver, each.policy), limit, each.parameters) for each in variants]
     if as_json:
         print_json([plan_document(plan) for plan in plans])
     else:
         print_comparison([variant.policy for variant in variants], plans)
-    codes = [mode.exit_code(plan) for plan in plans]
+    codes = [exit_code(plan) for plan in plans]
     raise typer.Exit(next(code for code in (KEPT, BROKEN, INFEASIBLE, NOT_FOUND) if code in codes))
 
 
-def _mode(sequential: bool, events: str | None, leave: list[str] | None) -> _Mode:
+def _solver(sequential: bool, events: str | None, leave: list[str] | None) -> Callable[..., Plan]:
+    """What solves: all at once, or one after another."""
     if sequential:
         given = None if events is None else [item.strip() for item in events.split(",")] if events else []
-        turn: Callable[..., Plan] = partial(solve_in_turn, events=given, leave=tuple(leave or ()))
-        return _Mode(turn, print_sequence, _sequence_exit_code)
+        return partial(solve_in_turn, events=given, leave=tuple(leave or ()))
     options: dict[str, Any] = {"--events": events, "--leave": leave or None}
     mistakes = [f"{name}: only with --sequential" for name, value in options.items() if value is not None]
     if mistakes:
         raise BadInput(mistakes)
-    return _Mode(solve_at_once, print_plan, exit_code)
+    return solve_at_once
 
 
-def _sequence_exit_code(plan: Plan) -> int:
-    """As of any plan; but that all have left, as they were told, is no failure."""
-    return KEPT if plan.status == "feasible" else exit_code(plan)
+def _solved(solver: Callable[..., Plan], limit: float | None, parameters: Mapping[str, Any]) -> Plan:
+    """The plan; meanwhile it is shown how far it is."""
+    budget = Budget(limit)
+    with solving(budget) as progress:
+        return solver(budget=budget, progress=progress, **parameters)
 
 
 def policies(as_json: AsJson = False) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from berth.files import problem_from
 from berth.files.document import read_document
+from berth.files.problem_format import OperatorDocument
 from berth.model import BadInput
 
 if TYPE_CHECKING:
@@ -27,19 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 SPARK, INSTANCE, BATCH = "spark", "instance", "batch_id"
 
 _NAME = re.compile(r"[^\s/#]+")
-_OPERATOR_FIELDS = (
-    "pinned",
-    "candidates",
-    "demand",
-    "work_ms",
-    "emits_bytes_per_s",
-    "selectivity",
-    "output_bytes",
-    "type",
-    "reads",
-    "state_bytes",
-    "placement_cost",
-)
+_OPERATOR_FIELDS = [key for key in OperatorDocument.__annotations__ if key not in ("name", "parallelism")]
 _APPLICATION_FIELDS = ("throughput_per_s", "max_response_time_ms", "min_availability", "rules")
 
 

@@ -165,7 +165,7 @@ def _run_on_spark(
 
     with session_for(master, configuration, "berth reproduce", SETTINGS) as session:
         missing = [state.missing() for state in states]
-        tally = Tally(session)
+        tally = Tally(session, [state.name for state in states])
         with showing(ExperimentBoard(tally, states, session.sparkContext.defaultParallelism)):
             Job(session, stored, terms, missing, tally).do()
 

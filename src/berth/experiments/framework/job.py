@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark import Accumulator, AccumulatorParam
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -100,45 +99,31 @@ def _row(run: Mapping[str, Any], terms: Terms, seconds: float) -> dict[str, Any]
     }
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(NamedTuple):
     """Of some runs: how many, how many of them failed, and what they took."""
 
     done: int = 0
     failed: int = 0
     seconds: float = 0.0
 
-    def __add__(self, other: Count) -> Count:
-        return Count(self.done + other.done, self.failed + other.failed, self.seconds + other.seconds)
-
-
-Counts = dict[str, Count]
-
-
-class _Sum(AccumulatorParam[Counts]):
-    def zero(self, value: Counts) -> Counts:
-        return {}
-
-    def addInPlace(self, value1: Counts, value2: Counts) -> Counts:  # noqa: N802
-        for name, count in value2.items():
-            value1[name] = value1.get(name, Count()) + count
-        return value1
-
 
 class Tally:
     """Executors add to it, the driver reads it. A task's counts arrive when it ends: for progress only."""
 
-    def __init__(self, session: SparkSession) -> None:
-        end_in_silence(session.sparkContext)
-        self._counts: Accumulator[Counts] = session.sparkContext.accumulator({}, _Sum())
+    def __init__(self, session: SparkSession, experiments: Iterable[str]) -> None:
+        context = session.sparkContext
+        end_in_silence(context)
+        self._counts = {name: [context.accumulator(zero) for zero in Count()] for name in experiments}
 
     def add(self, experiment: str, count: Count) -> None:
         """Count some runs; on executors."""
-        self._counts.add({experiment: count})
+        for total, more in zip(self._counts[experiment], count, strict=True):
+            total.add(more)
 
     def of(self, experiment: str) -> Count:
         """What is counted of an experiment; on the driver."""
-        return self._counts.value.get(experiment, Count())
+        done, failed, seconds = (total.value for total in self._counts[experiment])
+        return Count(int(done), int(failed), seconds)
 
 
 @dataclass(frozen=True)

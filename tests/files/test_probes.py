@@ -47,7 +47,7 @@ def test_every_format_says_the_same(tmp_path: Path, kind: str) -> None:
     """A delay is half the median round trip of a pair, both directions together."""
     probes = read_probes([write(tmp_path, kind)], INDEX)
     assert as_dict(probes) == {(0, 1): 10.0, (1, 2): 3.5}
-    assert (probes.records, dict(probes.rejected)) == (4, {})
+    assert (probes.counts.records, dict(probes.counts.rejected)) == (4, {})
 
 
 def test_a_folder_is_read_with_all_that_is_in_it(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_folder_is_read_with_all_that_is_in_it(tmp_path: Path) -> None:
     (tmp_path / "telemetry" / "heartbeats" / "h.jsonl").write_text(lines([{"node": "a"}]))
     read = read_probes([tmp_path / "telemetry"], INDEX)
     assert as_dict(read) == {(0, 1): 10.0, (1, 2): 3.5}
-    assert read.records == 12
+    assert read.counts.records == 12
 
 
 def test_bad_lines_are_counted_by_reason(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_bad_lines_are_counted_by_reason(tmp_path: Path) -> None:
     path.write_text(lines(rows) + "\n{broken\n" + "[" * 100_000 + "\n")
     probes = read_probes([path], INDEX)
     assert as_dict(probes) == {(0, 1): 5.0}
-    assert probes.records == 16
-    assert probes.rejected == {
+    assert probes.counts.records == 16
+    assert probes.counts.rejected == {
         "from a node to itself": 1,
         "no name in from or to": 2,
         "no node of the problem": 1,
@@ -105,8 +105,8 @@ def test_bad_rows_of_csv(tmp_path: Path) -> None:
     path.write_text("from,to,rtt_ms\n007,8,10\n007,8\n,8,3\n007,8,fast\n007,8,,9\n007,8,\n")
     probes = read_probes([path], {"007": 0, "8": 1})
     assert as_dict(probes) == {(0, 1): 5.0}
-    assert probes.records == 6
-    assert probes.rejected == {"no name in from or to": 1, "rtt_ms is no number": 2, "unreadable": 2}
+    assert probes.counts.records == 6
+    assert probes.counts.rejected == {"no name in from or to": 1, "rtt_ms is no number": 2, "unreadable": 2}
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_columns_of_a_parquet_file(tmp_path: Path) -> None:
         read_probes([tmp_path / "p.parquet"], INDEX)
     pd.DataFrame({"from": [1, 2], "to": ["b", "c"], "rtt_ms": ["x", "3"]}).to_parquet(tmp_path / "q.parquet")
     probes = read_probes([tmp_path / "q.parquet"], INDEX)
-    assert probes.rejected == {"no name in from or to": 2}
+    assert probes.counts.rejected == {"no name in from or to": 2}

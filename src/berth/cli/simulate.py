@@ -145,7 +145,7 @@ def _refuse(violations: tuple[str, ...], as_json: bool) -> None:
 
 def _print_simulation(problem: Problem, simulation: Simulation) -> None:
     """The summary: what was measured beside what the judge expects, then every instance."""
-    from berth.simulate.report import link_names
+    from berth.simulate.results import link_names
 
     totals, expected = simulation.totals, simulation.expected
     seconds, events = number(totals.seconds), f"{totals.events:,} events"

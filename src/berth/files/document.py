@@ -16,7 +16,6 @@ from berth.files.yaml12 import parse_yaml, yaml_text
 from berth.model import BadInput
 
 LARGEST_BYTES = 64 * 2**20
-LOCK_FILE = ".lock"
 _MOST_INDENTED = 100_000
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -162,8 +161,19 @@ def document_text(document: dict[str, Any], path: str | os.PathLike[str]) -> str
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(
+    folder: Path,
+    lock_file: str = ".lock",
+    name: str = "",
+    busy: str = "another run is writing there; wait for it or take another folder",
+) -> Iterator[None]:
     """Hold a folder, which is made if it is not there; the lock ends with the process, however that ends.
+
+    Args:
+        folder: the folder.
+        lock_file: what is locked in it.
+        name: what messages call the folder; the folder itself if empty.
+        busy: what they say if somebody else holds it.
 
     Raises:
         BadInput: another run holds it, or it can't be written to.
@@ -171,16 +181,15 @@ def held(folder: Path) -> Iterator[None]:
     # it brings asyncio along: only who writes into folders pays for it
     from filelock import FileLock, Timeout
 
-    lock = FileLock(folder / LOCK_FILE, blocking=False, thread_local=False)
+    lock = FileLock(folder / lock_file, blocking=False, thread_local=False)
+    name = name or str(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
-        raise BadInput(
-            [f"{folder}: another run is writing there; wait for it or take another folder"]
-        ) from None
+        raise BadInput([f"{name}: {busy}"]) from None
     except OSError as error:
-        raise BadInput([f"{folder}: can't be written: {(error.strerror or str(error)).lower()}"]) from None
+        raise BadInput([f"{name}: can't be written: {(error.strerror or str(error)).lower()}"]) from None
     try:
         yield
     finally:

@@ -159,7 +159,9 @@ def _in_one_piece(schema: Schema, shared: Schema) -> Schema:
 
 def _line(error: Any, schema: Schema, path: str) -> str:
     """A mistake in our words: from the value, and what the schema says of its place."""
-    for step, *after in _tails(error["loc"]):
+    place = error["loc"]
+    for number, step in enumerate(place):
+        after = place[number + 1 :]
         if "object" in schema["type"]:
             inner = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
             # pydantic writes keys that are no text as text into the place, but has them as the input
@@ -177,14 +179,10 @@ def _line(error: Any, schema: Schema, path: str) -> str:
     return f"{path or 'the file'}: {_mistake(error['input'], schema)}"
 
 
-def _tails(place: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    return (place[number:] for number in range(len(place)))
-
-
-def _about_the_key(kind: str, after: list[Any], inner: Any) -> bool:
+def _about_the_key(kind: str, after: tuple[Any, ...], inner: Any) -> bool:
     """Whether an error is about the key at some step of its place, not about what is there."""
     mapping = isinstance(inner, dict) and "object" in inner.get("type", ())
-    return (kind == "invalid_key" and not after) or (after == ["[key]"] and not mapping)
+    return (kind == "invalid_key" and not after) or (after == ("[key]",) and not mapping)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

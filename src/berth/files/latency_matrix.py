@@ -6,7 +6,6 @@ import gzip
 import re
 from collections import Counter
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,13 +88,9 @@ def _number(path: Path, row: int, column: int, cell: str) -> float:
         return np.nan
     value = _float(cell)
     if value is None or not 0.0 <= value <= LONGEST_MS:
-        _refuse(path, row, column, cell)
+        wanted = f"expected a round trip in ms (0 to {LONGEST_MS:g}), found {cell!r}"
+        raise BadInput([f"{path}: row {row + 1}, column {column + 1}: {wanted}"])
     return value
-
-
-def _refuse(path: Path, row: int, column: int, cell: str) -> NoReturn:
-    place = f"row {row + 1}, column {column + 1}"
-    raise BadInput([f"{path}: {place}: expected a round trip in ms (0 to {LONGEST_MS:g}), found {cell!r}"])
 
 
 def _checked(path: Path, names: list[str]) -> list[str]:

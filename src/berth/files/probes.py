@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +41,7 @@ class Probes:
     senders: NDArray[np.intp]
     receivers: NDArray[np.intp]
     delay_ms: NDArray[np.float64]
-    records: int = 0
-    """All that was read, good or bad."""
-    rejected: Mapping[str, int] = field(default_factory=dict)
-    """How many records make no sense, by reason."""
-
-    @property
-    def counts(self) -> ProbeCounts:
-        """How much was read."""
-        return ProbeCounts(self.records, len(self.delay_ms), self.rejected)
+    counts: ProbeCounts
 
 
 def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:
@@ -87,8 +79,11 @@ def read_probes(paths: list[Path], index: Mapping[str, int]) -> Probes:
         typical["first"].to_numpy(np.intp),
         typical["second"].to_numpy(np.intp),
         typical["rtt"].to_numpy(np.float64) / 2.0,
-        len(rows) + unreadable,
-        {reason: int(count) for reason, count in sorted(rejected.items())},
+        ProbeCounts(
+            len(rows) + unreadable,
+            len(typical),
+            {reason: int(count) for reason, count in sorted(rejected.items())},
+        ),
     )
 
 

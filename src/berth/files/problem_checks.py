@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from berth.evaluation.goal import goal_mistakes
@@ -11,10 +12,12 @@ from berth.files.format import shown
 from berth.files.problem_format import (
     MOST_INSTANCES,
     ApplicationDocument,
+    LinkDocument,
     NetworkDocument,
     OperatorDocument,
     ProblemDocument,
     RuleDocument,
+    StreamDocument,
 )
 from berth.model import Apart, Problem, Rule, Spread, Together, Where
 from berth.model.errors import did_you_mean
@@ -69,6 +72,19 @@ def _known(names: Iterable[str], known: Iterable[str], path: str, what: str) -> 
             yield f"{path.format(number)}: no {what} {did_you_mean(name, known)}"
 
 
+def _unknown_ends(
+    item: LinkDocument | StreamDocument, known: Iterable[str], path: str, what: str
+) -> Iterator[str]:
+    if item["from"] not in known:
+        yield f"{path}.from: no {what} {did_you_mean(item['from'], known)}"
+    if item["to"] not in known:
+        yield f"{path}.to: no {what} {did_you_mean(item['to'], known)}"
+
+
+def _ways(items: Iterable[LinkDocument | StreamDocument]) -> list[str]:
+    return [f"{item['from']} -> {item['to']}" for item in items]
+
+
 def _network(network: NetworkDocument, nodes: dict[str, None], objects: dict[str, None]) -> Iterator[str]:
     dimensions: dict[int, int] = {}
     for number, node in enumerate(network["nodes"]):
@@ -114,21 +130,16 @@ def _links(network: NetworkDocument, nodes: dict[str, None]) -> Iterator[str]:
     for number, link in enumerate(links):
         path = f"network.links[{number}]"
         ends = link["from"], link["to"]
-        unknown = {end: name for end, name in zip(("from", "to"), ends, strict=True) if name not in nodes}
-        for end, name in unknown.items():
-            yield f"{path}.{end}: no node {did_you_mean(name, nodes)}"
+        unknown = list(_unknown_ends(link, nodes, path, "node"))
         if unknown:
-            continue
-        if ends[0] == ends[1]:
+            yield from unknown
+        elif ends[0] == ends[1]:
             yield f"{path}.to: a node needs no link to itself ({ends[0]}); take the entry out"
         elif (
             "delay_ms" not in link and not placed.issuperset(ends) and not _in_matrix(network, position, ends)
         ):
             yield f"{path}.delay_ms: is needed"
-    pairs = [(link["from"], link["to"]) for link in links]
-    yield from _doubles(
-        (f"{sender} -> {receiver}" for sender, receiver in pairs), "network.links[{}]", "a link"
-    )
+    yield from _doubles(_ways(links), "network.links[{}]", "a link")
 
 
 def _in_matrix(network: NetworkDocument, position: dict[str, int], ends: tuple[str, str]) -> bool:
@@ -197,15 +208,13 @@ def _rule(rule: RuleDocument, path: str, operators: dict[str, None]) -> Iterator
 
 def _streams(application: ApplicationDocument, path: str, operators: dict[str, None]) -> Iterator[str]:
     streams = application.get("streams", [])
-    wrong = False
-    for number, stream in enumerate(streams):
-        for end in ("from", "to"):
-            if stream[end] not in operators:
-                wrong = True
-                name = did_you_mean(stream[end], operators)
-                yield f"{path}.streams[{number}].{end}: no operator {name}"
-    ends = [f"{stream['from']} -> {stream['to']}" for stream in streams]
-    yield from _doubles(ends, path + ".streams[{}]", "a stream")
+    wrong = [
+        line
+        for number, stream in enumerate(streams)
+        for line in _unknown_ends(stream, operators, f"{path}.streams[{number}]", "operator")
+    ]
+    yield from wrong
+    yield from _doubles(_ways(streams), path + ".streams[{}]", "a stream")
     if not wrong:
         cycle = _cycle(operators, [(stream["from"], stream["to"]) for stream in streams])
         if cycle:
@@ -222,31 +231,17 @@ def _too_many_pairs(application: ApplicationDocument, path: str) -> Iterator[str
         yield f"{path}.streams: {total:g} pairs of instances; at most {MOST_PAIRS:g} are handled"
 
 
-def _cycle(operators: dict[str, None], edges: list[tuple[str, str]]) -> list[str] | None:
+def _cycle(operators: Iterable[str], edges: list[tuple[str, str]]) -> list[str] | None:
     """One cycle as a list of names that ends where it began."""
-    following: dict[str, list[str]] = {name: [] for name in operators}
-    waiting = dict.fromkeys(operators, 0)
+    order: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(operators, ()))
     for sender, receiver in edges:
-        following[sender].append(receiver)
-        waiting[receiver] += 1
-    ready = [name for name, count in waiting.items() if not count]
-    for name in ready:
-        for receiver in following[name]:
-            waiting[receiver] -= 1
-            if not waiting[receiver]:
-                ready.append(receiver)
-    left = {name: None for name, count in waiting.items() if count}
-    if not left:
-        return None
-    # Whoever is left has a predecessor that is left: walking backwards must meet itself.
-    before = {receiver: sender for sender, receiver in edges if sender in left}
-    name = next(iter(left))
-    seen: dict[str, None] = {}
-    while name not in seen:
-        seen[name] = None
-        name = before[name]
-    way = list(seen)
-    return [name, *reversed(way[way.index(name) :])]
+        order.add(receiver, sender)
+    try:
+        order.prepare()
+    except CycleError as error:
+        cycle: list[str] = error.args[1]
+        return cycle
+    return None
 
 
 def _objective(document: ProblemDocument) -> Iterator[str]:

@@ -51,7 +51,6 @@ class _Builder:
         self._open: list[_Collection] = []
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._documents: list[Any] = []
-        self._last_size = 1
 
     def build(self, text: str) -> Any:
         for event in yaml.parse(text, Loader=_Loader):

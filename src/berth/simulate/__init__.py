@@ -2,8 +2,7 @@
 
 from berth.simulate.events import Events, Failure, Migration, RateChange
 from berth.simulate.options import Options
-from berth.simulate.report import simulation_document, simulation_tables
-from berth.simulate.results import Measured, Simulation
+from berth.simulate.results import Measured, Simulation, simulation_document, simulation_tables
 from berth.simulate.run import Planner, simulate
 
 __all__ = [

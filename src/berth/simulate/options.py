@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args, get_type_hints
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args, get_type_hints
 
 Arrivals = Literal["poisson", "regular"]
 Service = Literal["exponential", "fixed"]
@@ -56,49 +57,35 @@ class Options:
     """So many of the first results are kept one by one."""
 
     def __post_init__(self) -> None:
-        mistakes = [*self._amounts(), *self._choices()] or self._times()
-        if mistakes:
-            raise ValueError(mistakes[0])
+        mistake = next(self._mistakes(), None)
+        if mistake is not None:
+            raise ValueError(mistake)
 
     @property
     def window(self) -> float:
         """The length of a window in seconds."""
         return self.duration_s / WINDOWS if self.window_s is None else self.window_s
 
-    def _amounts(self) -> list[str]:
-        found = []
+    def _mistakes(self) -> Iterator[str]:
         for name in (*ABOVE_ZERO, *NOT_BELOW_ZERO, "record"):
             value = getattr(self, name)
             if value is None:
                 continue
             if not math.isfinite(value):
-                found.append(f"{name}: {value} is not a finite number")
+                yield f"{name}: {value} is not a finite number"
             elif name in ABOVE_ZERO and value <= 0:
-                found.append(f"{name}: {value:g} is not above 0")
+                yield f"{name}: {value:g} is not above 0"
             elif value < 0:
-                found.append(f"{name}: {value:g} is below 0")
-        return found
-
-    def _times(self) -> list[str]:
-        found = []
+                yield f"{name}: {value:g} is below 0"
+        for name, hint in get_type_hints(type(self)).items():
+            choices, value = get_args(hint), getattr(self, name)
+            if choices and all(isinstance(item, str) for item in choices) and value not in choices:
+                yield f"{name}: expected {' or '.join(choices)}, found {value!r}"
         if self.warm_up_s >= self.duration_s:
-            found.append(f"warm_up_s: {self.warm_up_s:g} is not below the duration, {self.duration_s:g}")
-        periods = ("window_s", "mean_repair_s", *(("delay_period_s",) if self.delay_noise else ()))
-        for name in periods:
+            yield f"warm_up_s: {self.warm_up_s:g} is not below the duration, {self.duration_s:g}"
+        for name in ("window_s", "mean_repair_s", *(("delay_period_s",) if self.delay_noise else ())):
             value = getattr(self, name)
             if value is not None and self.duration_s / value > MOST_PERIODS:
-                found.append(
-                    f"{name}: {value:g} is too short: the duration has more than {MOST_PERIODS:,} of it"
-                )
+                yield f"{name}: {value:g} is too short: the duration has more than {MOST_PERIODS:,} of it"
         if self.record > MOST_RECORDED:
-            found.append(f"record: {self.record:,} is above {MOST_RECORDED:,}")
-        return found
-
-    def _choices(self) -> list[str]:
-        hints: dict[str, Any] = get_type_hints(type(self))
-        found = []
-        for field in fields(self):
-            choices, value = get_args(hints[field.name]), getattr(self, field.name)
-            if choices and all(isinstance(item, str) for item in choices) and value not in choices:
-                found.append(f"{field.name}: expected {' or '.join(choices)}, found {value!r}")
-        return found
+            yield f"record: {self.record:,} is above {MOST_RECORDED:,}"

@@ -50,12 +50,8 @@ def missing(what: str) -> Refused:
 
 def unprocessable(mistakes: Sequence[Mistake]) -> Refused:
     """For what was sent with mistakes."""
-    return Refused(422, counted(len(mistakes)), mistakes)
-
-
-def counted(count: int) -> str:
-    """How many mistakes there are, in words."""
-    return f"{count} mistake{'' if count == 1 else 's'}"
+    count = len(mistakes)
+    return Refused(422, f"{count} mistake{'' if count == 1 else 's'}", mistakes)
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -65,15 +61,15 @@ def add_handlers(app: FastAPI) -> None:
         assert isinstance(error, Refused)
         return answer(error.document, error.status, error.headers)
 
-    async def bad_input(_: Request, error: Exception) -> Response:
+    async def bad_input(request: Request, error: Exception) -> Response:
         assert isinstance(error, BadInput)
-        found = mistakes_from(error)
-        return answer({"error": counted(len(found)), "mistakes": [each.document() for each in found]}, 422)
+        return await refused(request, unprocessable(mistakes_from(error)))
 
-    async def invalid(_: Request, error: Exception) -> Response:
+    async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        found = [Mistake(_field(each["loc"]), str(each["msg"])) for each in error.errors()]
-        return answer({"error": counted(len(found)), "mistakes": [each.document() for each in found]}, 422)
+        # as in `requirements.app.min_availability`, without what part of the request it is
+        found = [Mistake(".".join(map(str, each["loc"][1:])), str(each["msg"])) for each in error.errors()]
+        return await refused(request, unprocessable(found))
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -104,8 +100,3 @@ def _allowed(request: Request) -> str:
         if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)), request.url.path)
     ]
     return ", ".join(sorted(map(str.upper, paths[fitting[0]]))) if fitting else "GET"
-
-
-def _field(location: Sequence[Any]) -> str:
-    """`requirements.app.min_availability` from where pydantic found something."""
-    return ".".join(str(part) for part in location[1:])

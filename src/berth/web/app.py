@@ -70,7 +70,7 @@ DESCRIPTION = "Where every stream operator runs: problems, plans, solves, runs. 
 
 def create_app(settings: Settings) -> FastAPI:
     """A service for a workspace; its jobs begin with its lifespan and end with it."""
-    service = Service.of(settings)
+    service = Service(settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

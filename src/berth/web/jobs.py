@@ -14,13 +14,12 @@ from typing import Any, Literal
 
 from berth.files import write_text
 from berth.web.worker import append_event
-from berth.web.workspace import time_text
+from berth.web.workspace import Content, time_text
 
 State = Literal["waiting", "running", "cancelling", "done", "cancelled", "failed", "broken"]
 OVER = ("done", "cancelled", "failed", "broken")
 RECORD, REQUEST, EVENTS, OUTCOME = "job.json", "request.json", "events.jsonl", "outcome.json"
-_OUR_OWN = ("kind", "problem_file")
-"""What a request for a job's process has beside what was sent."""
+_PROGRESS = ("objective", "bound", "gap", "stage")
 ID_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
 
 
@@ -64,7 +63,6 @@ class Job:
         until = self.ended or time.time()
         whole = asdict(self)
         del whole["author"]
-        whole["request"] = {name: value for name, value in self.request.items() if name not in _OUR_OWN}
         for name in ("created", "started", "ended"):
             whole[name] = None if whole[name] is None else time_text(whole[name])
         elapsed = None if self.started is None else round(max(0.0, until - self.started), 3)
@@ -87,22 +85,9 @@ class JobFolder:
         """A job's folder."""
         return self._root / identity
 
-    def begin(self, job: Job, problem_name: str, problem: bytes, extra: Mapping[str, bytes]) -> None:
-        """Write down what was requested, with the problem as it is now."""
-        place = self.place(job.id)
-        place.mkdir()
-        (place / problem_name).write_bytes(problem)
-        for name, data in extra.items():
-            (place / name).write_bytes(data)
-        write_text(place / REQUEST, json.dumps(dict(job.request), allow_nan=False))
-        self.save(job)
-
     def save(self, job: Job) -> None:
-        """Write a record, whole or not at all; its state becomes an event."""
+        """Write a record, whole or not at all; its state becomes an event for those who watch."""
         write_text(self.place(job.id) / RECORD, json.dumps(asdict(job), allow_nan=False))
-
-    def note(self, job: Job) -> None:
-        """Tell those who watch that a job's state has changed."""
         append_event(self.place(job.id) / EVENTS, "state", job.document())
 
     def forget(self, identity: str) -> None:
@@ -119,38 +104,20 @@ class JobFolder:
                     found.append(job)
         return found
 
-    def outcome(self, identity: str) -> dict[str, Any] | None:
-        """What a job's process left; None where it left nothing."""
-        try:
-            found = json.loads((self.place(identity) / OUTCOME).read_text())
-        except (OSError, ValueError):
-            return None
-        return found if isinstance(found, dict) else None
-
     def latest(self, job: Job) -> Job:
         """A running job with its last progress."""
-        if job.over:
-            return job
-        progress = last_progress(self.place(job.id) / EVENTS)
-        if progress is None:
-            return job
-        return replace(
-            job,
-            objective=progress.get("objective"),
-            bound=progress.get("bound"),
-            gap=progress.get("gap"),
-            stage=str(progress.get("stage", "")),
-        )
+        progress = {} if job.over else _last_progress(self.place(job.id) / EVENTS)
+        return replace(job, **{name: progress[name] for name in _PROGRESS if name in progress})
 
 
-def last_progress(file: Path) -> dict[str, Any] | None:
+def _last_progress(file: Path) -> dict[str, Any]:
     """The newest progress in a file of events."""
     try:
         with file.open("rb") as stream:
             stream.seek(max(0, file.stat().st_size - 16_384))
             lines = stream.read().splitlines()
     except OSError:
-        return None
+        return {}
     for line in reversed(lines):
         try:
             event = json.loads(line)
@@ -159,7 +126,28 @@ def last_progress(file: Path) -> dict[str, Any] | None:
         if event.get("event") == "progress":
             data: dict[str, Any] = event["data"]
             return data
-    return None
+    return {}
+
+
+def write_request(
+    place: Path, kind: str, request: Mapping[str, Any], problem: Content, extra: Mapping[str, str]
+) -> None:
+    """Put into a folder what a process works on: a request, the problem as it is now, and other files."""
+    file = f"problem{problem.entry.path.suffix.lower()}"
+    (place / file).write_bytes(problem.data)
+    for name, text in extra.items():
+        (place / name).write_text(text)
+    whole = {**request, "kind": kind, "problem_file": file}
+    write_text(place / REQUEST, json.dumps(whole, allow_nan=False))
+
+
+def read_outcome(place: Path) -> dict[str, Any] | None:
+    """What a process left in its folder; None where it left nothing."""
+    try:
+        found = json.loads((place / OUTCOME).read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _read(place: Path) -> Job | None:

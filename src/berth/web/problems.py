@@ -232,10 +232,6 @@ class Problems:
             facts = {"id": content.entry.id, "name": reading.ready.name, "etag": content.etag}
             return content, facts | reading.view
 
-    def document(self, identity: str) -> dict[str, Any]:
-        """All about one file."""
-        return self.document_of(self.content(identity))
-
     def document_of(self, content: Content) -> dict[str, Any]:
         """All about one file that was read."""
         reading = self.reading_of(content)

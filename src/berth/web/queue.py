@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import shutil
 import tempfile
@@ -22,7 +21,7 @@ from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
 from berth.web.answers import Refused, missing, unprocessable
 from berth.web.documents import Mistake
-from berth.web.jobs import OUTCOME, Job, JobFolder, State, new_id
+from berth.web.jobs import Job, JobFolder, new_id, read_outcome, write_request
 from berth.web.plans import Plans
 from berth.web.problems import Problems
 from berth.web.security import Settings
@@ -123,8 +122,7 @@ class JobQueue:
             new_name(str(request["name"]), PLAN_ENDS)
         extra = {}
         if request.get("previous") is not None:
-            extra["previous.json"] = plan_text(self._plans.plan(str(request["previous"]))).encode()
-        file = f"problem{content.entry.path.suffix.lower()}"
+            extra["previous.json"] = plan_text(self._plans.plan(str(request["previous"])))
         job = Job(
             id=new_id(),
             state="waiting",
@@ -132,7 +130,7 @@ class JobQueue:
             problem_name=problem.name,
             problem_etag=content.etag,
             policy=policy.about.name,
-            request={**request, "kind": "solve", "problem_file": file},
+            request=request,
             created=time.time(),
             goal=dict(problem.objective),
             maximise=Goal(problem.objective).maximise,
@@ -142,8 +140,10 @@ class JobQueue:
             if len(self._waiting) >= self._settings.most_waiting:
                 words = f"{len(self._waiting)} jobs wait already; cancel one, or come back later"
                 raise Refused(429, words, headers={"Retry-After": RETRY_SECONDS})
-            self._folder.begin(job, file, content.data, extra)
-            self._folder.note(job)
+            place = self._folder.place(job.id)
+            place.mkdir()
+            write_request(place, "solve", request, content, extra)
+            self._folder.save(job)
             self._jobs[job.id] = job
             self._waiting.append(job.id)
             self._changed.notify()
@@ -231,7 +231,10 @@ class JobQueue:
             if worker is not None:
                 while not worker.wait():
                     pass
-                self._over(job.id, worker)
+                with self._changed:
+                    self._workers.pop(job.id, None)
+                    job = self._jobs[job.id]
+                self._finish(job, worker.why_ended())
             self._forget_old()
 
     def _begin(self, job: Job) -> ChildProcess | None:
@@ -246,49 +249,42 @@ class JobQueue:
         self._change(job.id, state="running", started=time.time())
         return worker
 
-    def _over(self, identity: str, worker: ChildProcess) -> None:
-        with self._changed:
-            self._workers.pop(identity, None)
-            job = self._jobs[identity]
-        self._finish(job, worker.why_ended())
-
     def _finish(self, job: Job, death: str, *, broken: bool = False) -> None:
         """Make what a process left into the job's end; `death` says why there is nothing, if so."""
-        outcome = self._folder.outcome(job.id)
         try:
-            ended = self._ended(job, outcome, death, broken)
+            end = self._end(job, death, broken)
         except (BadInput, Refused, OSError) as error:
             log.warning("job %s: %s", job.id, error)
-            ended = replace(job, state="failed", reason=f"its plan can't be stored: {error}")
-        ended = replace(self._folder.latest(job), **_differences(job, ended), ended=time.time())
+            end = {"state": "failed", "reason": f"its plan can't be stored: {error}"}
+        # what a plan doesn't say stays as the last progress had it
+        told = {name: value for name, value in end.items() if value is not None}
+        ended = replace(self._folder.latest(job), **told, ended=time.time())
         with self._changed:
             self._jobs[job.id] = ended
             self._folder.save(ended)
-            self._folder.note(ended)
 
-    def _ended(self, job: Job, outcome: dict[str, Any] | None, death: str, broken: bool) -> Job:
+    def _end(self, job: Job, death: str, broken: bool) -> dict[str, Any]:
         cancelled = job.state == "cancelling"
+        outcome = read_outcome(self._folder.place(job.id))
         if outcome is None:
-            state: State = "broken" if broken else "cancelled" if cancelled else "failed"
-            return replace(job, state=state, reason=job.reason or death)
+            state = "broken" if broken else "cancelled" if cancelled else "failed"
+            return {"state": state, "reason": job.reason or death}
         if "error" in outcome:
-            return replace(job, state="failed", reason=str(outcome["error"]))
+            return {"state": "failed", "reason": str(outcome["error"])}
         plan = plan_from(outcome["plan"])
-        identity = self._stored(job, plan) if plan.found else None
-        return replace(
-            job,
-            state="cancelled" if cancelled else "done",
-            plan=identity,
-            goal=dict(plan.goal) or job.goal,
-            maximise=Goal(plan.goal).maximise if plan.goal else job.maximise,
-            status=plan.status,
-            reason=job.reason or plan.reason,
-            violations=len(plan.violations),
-            objective=plan.objective,
-            bound=plan.bound,
-            gap=plan.gap,
-            metrics=dict(plan.metrics),
-        )
+        return {
+            "state": "cancelled" if cancelled else "done",
+            "plan": self._stored(job, plan) if plan.found else None,
+            "goal": dict(plan.goal) or job.goal,
+            "maximise": Goal(plan.goal).maximise if plan.goal else job.maximise,
+            "status": plan.status,
+            "reason": job.reason or plan.reason,
+            "violations": len(plan.violations),
+            "objective": plan.objective,
+            "bound": plan.bound,
+            "gap": plan.gap,
+            "metrics": dict(plan.metrics),
+        }
 
     def _stored(self, job: Job, plan: Plan) -> str:
         """The id of the plan's file; a name that is taken meanwhile gets a number."""
@@ -305,7 +301,6 @@ class JobQueue:
             job = replace(self._jobs[identity], **values)
             self._jobs[identity] = job
             self._folder.save(job)
-            self._folder.note(job)
 
     def _forget_old(self) -> None:
         with self._changed:
@@ -315,26 +310,6 @@ class JobQueue:
                 del self._jobs[identity]
         for identity in old:
             self._folder.forget(identity)
-
-
-def _differences(before: Job, after: Job) -> dict[str, Any]:
-    names = (
-        "state",
-        "plan",
-        "goal",
-        "maximise",
-        "status",
-        "reason",
-        "violations",
-        "objective",
-        "bound",
-        "gap",
-    )
-    return {
-        name: getattr(after, name)
-        for name in (*names, "metrics")
-        if getattr(after, name) != getattr(before, name)
-    }
 
 
 class Explaining:
@@ -360,17 +335,8 @@ class Explaining:
             raise Refused(503, "too many explanations are under way", headers={"Retry-After": "10"})
         place = Path(tempfile.mkdtemp(dir=self._folder))
         try:
-            file = f"problem{problem.entry.path.suffix.lower()}"
-            (place / file).write_bytes(problem.data)
-            (place / "plan.json").write_text(plan_text(plan))
-            request = {
-                "kind": "explain",
-                "problem_file": file,
-                "operators": operators,
-                "what_if": what_if,
-                "time_limit": time_limit,
-            }
-            (place / "request.json").write_text(json.dumps(request))
+            request = {"operators": operators, "what_if": what_if, "time_limit": time_limit}
+            write_request(place, "explain", request, problem, {"plan.json": plan_text(plan)})
             return self._outcome(place, time_limit)
         finally:
             self._places.release()
@@ -390,10 +356,9 @@ class Explaining:
                 pass
         finally:
             self._workers.discard(worker)
-        try:
-            outcome = json.loads((place / OUTCOME).read_text())
-        except (OSError, ValueError):
-            raise Refused(503, f"no explanation: {worker.why_ended()}") from None
+        outcome = read_outcome(place)
+        if outcome is None:
+            raise Refused(503, f"no explanation: {worker.why_ended()}")
         if "error" in outcome:
             if outcome["mistakes"]:
                 raise unprocessable([Mistake(**each) for each in outcome["mistakes"]])

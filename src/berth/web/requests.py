@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header, Path, Query, Request
@@ -142,42 +141,21 @@ class Error(BaseModel):
     mistakes: list[Mistake]
 
 
-@dataclass(frozen=True)
 class Service:
-    """Everything that a running service has."""
+    """Everything that a running service has; nothing runs yet when it is made."""
 
-    settings: Settings
-    workspace: Workspace
-    problems: Problems
-    plans: Plans
-    job_folder: JobFolder
-    jobs: JobQueue
-    explaining: Explaining
-    runs: Runs
-    tables: Tables
-    experiments: Experiments
-    streams: Streams
-
-    @classmethod
-    def of(cls, settings: Settings) -> Service:
-        """The parts, put together; nothing runs yet."""
-        workspace = Workspace(settings.workspace)
-        problems, plans = Problems(workspace), Plans(workspace)
-        folder = JobFolder(workspace.inner / "jobs")
-        tables = Tables(workspace)
-        return cls(
-            settings=settings,
-            workspace=workspace,
-            problems=problems,
-            plans=plans,
-            job_folder=folder,
-            jobs=JobQueue(settings, folder, problems, plans),
-            explaining=Explaining(settings, workspace.inner / "explaining"),
-            runs=Runs(workspace, problems),
-            tables=tables,
-            experiments=Experiments(workspace, tables),
-            streams=Streams(settings.most_streams),
-        )
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.workspace = Workspace(settings.workspace)
+        self.problems = Problems(self.workspace)
+        self.plans = Plans(self.workspace)
+        self.job_folder = JobFolder(self.workspace.inner / "jobs")
+        self.jobs = JobQueue(settings, self.job_folder, self.problems, self.plans)
+        self.explaining = Explaining(settings, self.workspace.inner / "explaining")
+        self.runs = Runs(self.workspace, self.problems)
+        self.tables = Tables(self.workspace)
+        self.experiments = Experiments(self.workspace, self.tables)
+        self.streams = Streams(settings.most_streams)
 
 
 def _service(request: Request) -> Service:

@@ -76,7 +76,8 @@ class Runs:
         past = self._past(place)
         now, report, state = (read_json(place / name) or {} for name in (NOW_FILE, "report.json", "run.json"))
         running, updated = _runs(now, past.last, report), _updated(place)
-        ended = None if running else report.get("ended_because") or _end_of(past.last)
+        last = past.last.get("event")
+        ended = None if running else report.get("ended_because") or (last if last in ENDS else None)
         facts: dict[str, Any] = {
             "id": entry.id,
             "path": str(entry.path),
@@ -208,10 +209,6 @@ def _runs(now: dict[str, Any], last: Mapping[str, Any], report: dict[str, Any]) 
     if last.get("event") in ENDS and str(last.get("time", "")) >= str(now.get("time", "")):
         return False
     return not str(report.get("ended", "")) >= str(now.get("time", "~"))
-
-
-def _end_of(last: Mapping[str, Any]) -> str | None:
-    return str(last["event"]) if last.get("event") in ENDS else None
 
 
 def _quiet(now: dict[str, Any], updated: float | None) -> str:

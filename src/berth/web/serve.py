@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
-from filelock import FileLock, Timeout
 
+from berth.files.document import held
 from berth.model import BadInput
 from berth.web.app import create_app
 from berth.web.security import Settings
@@ -30,9 +30,14 @@ def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = 
         BadInput: the workspace, the address or the token won't do.
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
-    with _held(settings.workspace), _listening(settings.host, settings.port) as listening:
+    workspace = settings.workspace
+    if not workspace.is_dir():
+        raise BadInput([f"--workspace {workspace}: no such folder"])
+    alone = held(workspace / ".berth", "lock", f"--workspace {workspace}", "another berth serve works on it")
+    with alone, _listening(settings.host, settings.port) as listening:
         app = create_app(settings)
-        address = _address(settings.host, listening)
+        name = f"[{settings.host}]" if ":" in settings.host else settings.host
+        address = f"http://{name}:{listening.getsockname()[1]}/"
         tell(address)
         if open_page:
             webbrowser.open(address)
@@ -75,27 +80,6 @@ def read_token(file: Path) -> str:
 
 
 @contextmanager
-def _held(workspace: Path) -> Iterator[None]:
-    """One service at a time works on a workspace."""
-    if not workspace.is_dir():
-        raise BadInput([f"--workspace {workspace}: no such folder"])
-    folder = workspace / ".berth"
-    lock = FileLock(folder / "lock", blocking=False)
-    try:
-        folder.mkdir(exist_ok=True)
-        lock.acquire()
-    except Timeout:
-        raise BadInput([f"--workspace {workspace}: another berth serve works on it"]) from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise BadInput([f"--workspace {workspace}: can't be written: {reason}"]) from None
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
 def _listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket that listens; a port of 0 is any that is free."""
     try:
@@ -117,8 +101,3 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
 
 def _reason(error: Exception) -> str:
     return str(error.strerror if isinstance(error, OSError) and error.strerror else error).lower()
-
-
-def _address(host: str, listening: socket.socket) -> str:
-    name = f"[{host}]" if ":" in host else host
-    return f"http://{name}:{listening.getsockname()[1]}/"

@@ -22,13 +22,12 @@ from berth.processes import begin_child
 
 if TYPE_CHECKING:
     from berth.budget import Budget
-    from berth.model import Application, Plan, Problem
+    from berth.model import Plan, Problem
     from berth.policies import Progress
 
 EVENT_SECONDS = 0.1
 """Between two events of progress, at least."""
 MOST_EVENTS = 20_000
-REQUIREMENTS = ("max_response_time_ms", "min_availability", "throughput_per_s")
 
 
 def append_event(file: Path, event: str, data: Mapping[str, Any]) -> None:
@@ -69,7 +68,7 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
         raise BadInput(mistakes)
     changed = replace(
         problem,
-        applications=tuple(_required(item, requirements.get(item.name, {})) for item in problem.applications),
+        applications=tuple(replace(item, **requirements.get(item.name, {})) for item in problem.applications),
         objective=objective or problem.objective,
         objective_scale=request.get("objective_scale") or problem.objective_scale,
         objective_bounds={} if objective else problem.objective_bounds,
@@ -78,10 +77,6 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
     if unknown:
         raise BadInput(unknown)
     return changed
-
-
-def _required(application: Application, wanted: Mapping[str, Any]) -> Application:
-    return replace(application, **{name: wanted[name] for name in REQUIREMENTS if name in wanted})
 
 
 class StopRequest:

@@ -269,10 +269,8 @@ class Workspace:
         except OSError:
             return ""
         kind = self._kinds.of(place, status, lambda: _sniffed(place, status))
-        return "problem" if kind == "" and self._is_draft(place) else kind
-
-    def _is_draft(self, place: Path) -> bool:
-        return PurePosixPath(place.relative_to(self.root)) in self.drafts
+        draft = PurePosixPath(place.relative_to(self.root)) in self.drafts
+        return "problem" if kind == "" and draft else kind
 
     # writing
 

@@ -141,7 +141,7 @@ def test_garbage_is_counted(spark: SparkSession, tmp_path: Path) -> None:
     pairs = pooled(records.where("reason IS NULL")).orderBy("first", "second").collect()
     local = read_probes(paths, index)
     assert counts.pop(None) == 4
-    assert counts == local.rejected
+    assert counts == local.counts.rejected
     assert [tuple(row) for row in pairs] == [(0, 1, 3.0), (1, 2, 3.5)]
     assert local.delay_ms.tolist() == [3.0, 3.5]
 

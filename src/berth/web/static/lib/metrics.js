@@ -29,12 +29,6 @@ export function metricText(metric, value) {
   }
 }
 
-/** The unit for the axis of a chart. */
-export function unitText(metric) {
-  const units = {share: "%", "bytes/s": "B/s", bytes: "B"};
-  return units[metric?.unit] ?? metric?.unit ?? "";
-}
-
 /** What a difference says: text with a sign, and whether it is better; null where nothing changed that matters. */
 export function difference(metric, before, after) {
   if (before === undefined || after === undefined || before === null || after === null) return null;

@@ -33,11 +33,6 @@ export function operatorLines(scene, operator, assignment) {
   ].filter(Boolean);
 }
 
-export function streamLine(application, stream) {
-  const names = application.operators;
-  return `${names[stream.from].name} → ${names[stream.to].name}: ${stream.bytes_per_s === null ? "rate unknown" : byteRate(stream.bytes_per_s)}`;
-}
-
 export function listed(names, most = 6) {
   return names.length <= most ? names.join(", ") : `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
 }

@@ -14,16 +14,14 @@ import time
 import berth
 from berth.evaluation import evaluate
 from berth.experiments.many.heuristics import HEURISTICS, forest
-from berth.generators.forest import ForestParameters
+from berth.generators.forest import Forest
 
 REPEATS = 20
 
 
 def main() -> None:
     """Time of each heuristic, its judge included, and of the judge alone for every attempt."""
-    problem = forest(
-        0, ForestParameters(processors=30, applications=5, most_operators=50, least_operators=50)
-    )
+    problem = forest(0, Forest(processors=30, applications=5, most_operators=50, least_operators=50))
     print("5 applications of 50 operators, 30 processors")
     for heuristic in HEURISTICS.values():
         name = heuristic.about.name

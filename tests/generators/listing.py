@@ -18,7 +18,7 @@ def kinds() -> str:
 
 def parameters(kind: str) -> str:
     """A kind's parameters."""
-    rows = described(find_generator(kind).parameters)
+    rows = described(find_generator(kind))
     lines = [f"| `{row['name']}` | {_shown(row['default'])} | {row['help']} |" for row in rows]
     return "\n".join(["| parameter | default | meaning |", "|---|---|---|", *lines])
 

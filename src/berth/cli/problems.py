@@ -164,7 +164,7 @@ def _folder(target: Path | None, count: int | None) -> Path:
 def _list(kinds: list[str], as_json: bool, with_parameters: bool) -> None:
     found = [find_generator(kind) for kind in kinds]
     if as_json:
-        print_json([asdict(each.about) | {"parameters": described(each.parameters)} for each in found])
+        print_json([asdict(each.about) | {"parameters": described(each)} for each in found])
         return
     for generator in found:
         about = generator.about
@@ -172,7 +172,7 @@ def _list(kinds: list[str], as_json: bool, with_parameters: bool) -> None:
         for label, text in (("paper", about.paper), ("makes", about.makes)):
             out.print(f"  {label:10} {escape(text)}", soft_wrap=True)
         if with_parameters:
-            for item in described(generator.parameters):
+            for item in described(generator):
                 line = f"  --set {item['name']}={_shown(item['default'])}"
                 out.print(f"{escape(line):36} [dim]{escape(item['help'])}[/]", soft_wrap=True)
     if not with_parameters:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.generators.generator import DECIMALS, MOST_NODES, MOST_OPERATORS, About, Delays, Settings, setting
+from berth.generators.generator import DECIMALS, MOST_NODES, MOST_OPERATORS, About, Delays, Generator, setting
 from berth.model import Application, BadInput, Containers, Network, Node, Operator, Problem, Stream
 
 BoolArray = NDArray[np.bool_]
@@ -108,8 +109,8 @@ def hops_between(linked: BoolArray) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class RequestParameters(Settings):
-    """What users may set of servers and requests."""
+class Cluster(Generator):
+    """Servers under switches; what is placed on them are requests."""
 
     ms_per_hop: float = setting(0.1, "delay of a hop, ms; its cost is 1")
     least_server_cores: int = setting(16, "fewest cores of a server; memory is 16, 24 or 32 GB", 1)
@@ -140,29 +141,34 @@ class RequestParameters(Settings):
             if getattr(self, need) > getattr(self, room):
                 raise ValueError(f"{need}: {getattr(self, need)} is above {room} ({getattr(self, room)})")
 
+    @abstractmethod
+    def wiring(self, rng: np.random.Generator) -> tuple[BoolArray, IndexArray]:
+        """Which switches are linked, and the switch of every server."""
 
-def servers(hops: NDArray[np.int64], parameters: RequestParameters, rng: np.random.Generator) -> Network:
-    """Servers that differ, with the hops between them as costs."""
-    cores = parameters.least_server_cores, parameters.most_server_cores + 1
-    nodes = tuple(
-        Node(
-            f"s{number}",
-            capacity={"cpu": int(rng.integers(*cores)), "memory": GB * int(rng.choice(SERVER_MEMORY))},
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
+        """Servers that differ, with the hops between them as costs."""
+        linked, switch = self.wiring(rng)
+        hops = hops_between(linked)[np.ix_(switch, switch)] + 2
+        np.fill_diagonal(hops, 0)
+        cores = self.least_server_cores, self.most_server_cores + 1
+        nodes = tuple(
+            Node(
+                f"s{number}",
+                capacity={"cpu": int(rng.integers(*cores)), "memory": GB * int(rng.choice(SERVER_MEMORY))},
+            )
+            for number in range(len(hops))
         )
-        for number in range(len(hops))
-    )
-    cost = hops.astype(np.float64)
-    return Network(nodes, matrices={"delay_ms": np.round(cost * parameters.ms_per_hop, 9), "cost": cost})
+        cost = hops.astype(np.float64)
+        return Network(nodes, matrices={"delay_ms": np.round(cost * self.ms_per_hop, 9), "cost": cost})
+
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
+        """All requests; wanted is the least communication cost."""
+        names = [f"a{number}" for number in range(self.requests)]
+        applications = tuple(request(name, self, rng) for name in names)
+        return Problem("requests", network, applications, objective={"communication_cost": 1.0})
 
 
-def requested(parameters: RequestParameters, rng: np.random.Generator, network: Network) -> Problem:
-    """A problem with all requests; wanted is the least communication cost."""
-    names = [f"a{number}" for number in range(parameters.requests)]
-    applications = tuple(request(name, parameters, rng) for name in names)
-    return Problem("requests", network, applications, objective={"communication_cost": 1.0})
-
-
-def request(name: str, parameters: RequestParameters, rng: np.random.Generator) -> Application:
+def request(name: str, parameters: Cluster, rng: np.random.Generator) -> Application:
     """A topology in layers, and containers: as many as instances, which suffices."""
     count = int(rng.integers(parameters.least_components, parameters.most_components + 1))
     depth = int(rng.integers(parameters.least_depth, min(count, parameters.most_depth) + 1))
@@ -180,7 +186,7 @@ def request(name: str, parameters: RequestParameters, rng: np.random.Generator) 
     return Application(name, operators, tuple(streams), containers=containers)
 
 
-def _component(name: str, parameters: RequestParameters, rng: np.random.Generator) -> Operator:
+def _component(name: str, parameters: Cluster, rng: np.random.Generator) -> Operator:
     parallelism, cores, memory = (
         int(rng.integers(getattr(parameters, f"least_{what}"), getattr(parameters, f"most_{what}") + 1))
         for what in ("parallelism", "cores", "memory")
@@ -189,8 +195,14 @@ def _component(name: str, parameters: RequestParameters, rng: np.random.Generato
 
 
 @dataclass(frozen=True)
-class FatTreeParameters(RequestParameters):
-    """What users may set."""
+class FatTree(Cluster):
+    """2 hops below one edge switch, 4 in a pod, 6 beyond."""
+
+    about = About(
+        name="fat-tree",
+        paper="001, section V: Heron topologies on a Fat-Tree",
+        makes="requests with containers, on servers under k-port switches; hops are the costs",
+    )
 
     ports: int = setting(4, "ports of a switch (k), an even number: k^3/4 servers, 5k^2/4 switches", 2, 20)
 
@@ -199,36 +211,21 @@ class FatTreeParameters(RequestParameters):
         if self.ports % 2:
             raise ValueError(f"ports: {self.ports} is odd")
 
-
-class FatTree:
-    """2 hops below one edge switch, 4 in a pod, 6 beyond."""
-
-    about = About(
-        name="fat-tree",
-        paper="001, section V: Heron topologies on a Fat-Tree",
-        makes="requests with containers, on servers under k-port switches; hops are the costs",
-    )
-    parameters = FatTreeParameters
-    counts_nodes = None
-
-    def network(
-        self, parameters: FatTreeParameters, rng: np.random.Generator, measured: Delays | None
-    ) -> Network:
-        """The servers; as many under each edge switch as it has ports for them."""
-        half = parameters.ports // 2
-        edge = np.repeat(np.arange(parameters.ports * half), half)
-        hops = hops_between(fat_tree_switches(parameters.ports))[np.ix_(edge, edge)] + 2
-        np.fill_diagonal(hops, 0)
-        return servers(hops, parameters, rng)
-
-    def problem(self, parameters: FatTreeParameters, rng: np.random.Generator, network: Network) -> Problem:
-        """The requests."""
-        return requested(parameters, rng, network)
+    def wiring(self, rng: np.random.Generator) -> tuple[BoolArray, IndexArray]:
+        """As many servers under each edge switch as it has ports for them."""
+        half = self.ports // 2
+        return fat_tree_switches(self.ports), np.repeat(np.arange(self.ports * half), half)
 
 
 @dataclass(frozen=True)
-class JellyfishParameters(RequestParameters):
-    """What users may set."""
+class Jellyfish(Cluster):
+    """Links between free ports, drawn; hops are those of the shortest path."""
+
+    about = About(
+        name="jellyfish",
+        paper="001, section V: Heron topologies on a Jellyfish",
+        makes="requests with containers, on servers under randomly linked switches; hops are the costs",
+    )
 
     switches: int = setting(24, "switches", 1, 2_000)
     ports: int = setting(4, "ports of a switch; those that no server needs lead to other switches", 1, 2_000)
@@ -249,30 +246,9 @@ class JellyfishParameters(RequestParameters):
                 f"ports: {self.ports} are too many: a switch has {self.switches - 1} others to be linked to"
             )
 
-
-class Jellyfish:
-    """Links between free ports, drawn; hops are those of the shortest path."""
-
-    about = About(
-        name="jellyfish",
-        paper="001, section V: Heron topologies on a Jellyfish",
-        makes="requests with containers, on servers under randomly linked switches; hops are the costs",
-    )
-    parameters = JellyfishParameters
-    counts_nodes = None
-
-    def network(
-        self, parameters: JellyfishParameters, rng: np.random.Generator, measured: Delays | None
-    ) -> Network:
-        """The servers, one switch after the other."""
-        linked = jellyfish_switches(parameters.switches, max(parameters.degree, 0), rng)
+    def wiring(self, rng: np.random.Generator) -> tuple[BoolArray, IndexArray]:
+        """The servers one switch after the other."""
+        linked = jellyfish_switches(self.switches, max(self.degree, 0), rng)
         if linked is None:
-            raise BadInput([f"--set ports: {parameters.ports} are too few to connect all switches"])
-        switch = np.arange(parameters.servers) % parameters.switches
-        hops = hops_between(linked)[np.ix_(switch, switch)] + 2
-        np.fill_diagonal(hops, 0)
-        return servers(hops, parameters, rng)
-
-    def problem(self, parameters: JellyfishParameters, rng: np.random.Generator, network: Network) -> Problem:
-        """The requests."""
-        return requested(parameters, rng, network)
+            raise BadInput([f"--set ports: {self.ports} are too few to connect all switches"])
+        return linked, np.arange(self.servers) % self.switches

@@ -12,7 +12,7 @@ from berth.generators.generator import (
     MOST_OPERATORS,
     About,
     Delays,
-    Settings,
+    Generator,
     setting,
     symmetric,
     uniform,
@@ -87,8 +87,15 @@ class Nursery:
 
 
 @dataclass(frozen=True)
-class ForestParameters(Settings):
-    """What users may set."""
+class Forest(Generator):
+    """Binary trees over shared objects; operators that compute the same have the same type."""
+
+    about = About(
+        name="forest",
+        paper="004, section 6: concurrent applications that share operators",
+        makes="binary trees of operators over data objects, on processors with cards and links",
+    )
+    counts_nodes = "processors"
 
     processors: int = setting(30, "processors", 1, MOST_NODES)
     least_speed: float = setting(50.0, "slowest processor, Mop/s", 1e-6)
@@ -126,56 +133,42 @@ class ForestParameters(Settings):
         if self.differing is not None and self.differing > self.most_operators:
             raise ValueError(f"differing: {self.differing} is above most_operators ({self.most_operators})")
 
-
-class Forest:
-    """Binary trees over shared objects; operators that compute the same have the same type."""
-
-    about = About(
-        name="forest",
-        paper="004, section 6: concurrent applications that share operators",
-        makes="binary trees of operators over data objects, on processors with cards and links",
-    )
-    parameters = ForestParameters
-    counts_nodes = "processors"
-
-    def network(
-        self, parameters: ForestParameters, rng: np.random.Generator, measured: Delays | None
-    ) -> Network:
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
         """Processors that are all linked to each other."""
-        count = parameters.processors
-        speeds = uniform(rng, parameters.least_speed, parameters.most_speed, count)
-        cards = uniform(rng, parameters.least_card, parameters.most_card, count) * MEGA
-        links = symmetric(uniform(rng, parameters.least_link, parameters.most_link, (count, count))) * MEGA
+        count = self.processors
+        speeds = uniform(rng, self.least_speed, self.most_speed, count)
+        cards = uniform(rng, self.least_card, self.most_card, count) * MEGA
+        links = symmetric(uniform(rng, self.least_link, self.most_link, (count, count))) * MEGA
         np.fill_diagonal(links, np.nan)
         between = measured or Delays(
-            parameters.delay_ms * (1.0 - np.eye(count)), [f"p{number}" for number in range(count)]
+            self.delay_ms * (1.0 - np.eye(count)), [f"p{number}" for number in range(count)]
         )
         nodes = tuple(
             Node(name, speed=speed, nic_bytes_per_s=card)
             for name, speed, card in zip(between.names, speeds.tolist(), cards.tolist(), strict=True)
         )
         matrices = {**between.matrices, "bandwidth_bytes_per_s": links}
-        return Network(nodes, matrices=matrices, duplex="half", one_port=parameters.one_port)
+        return Network(nodes, matrices=matrices, duplex="half", one_port=self.one_port)
 
-    def problem(self, parameters: ForestParameters, rng: np.random.Generator, network: Network) -> Problem:
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
         """Applications, the objects that they read and who holds them; wanted is the least power enrolled."""
-        sizes = uniform(rng, parameters.least_object, parameters.most_object, parameters.objects) * MEGA
+        sizes = uniform(rng, self.least_object, self.most_object, self.objects) * MEGA
         objects = tuple(DataObject(f"object{k}", size) for k, size in enumerate(sizes.tolist()))
-        catalogue = _Catalogue(parameters, rng)
-        trees = _trees(parameters, rng)
+        catalogue = _Catalogue(self, rng)
+        trees = _trees(self, rng)
         applications = tuple(
-            _application(number, tree, parameters, rng, catalogue) for number, tree in enumerate(trees)
+            _application(number, tree, self, rng, catalogue) for number, tree in enumerate(trees)
         )
         return Problem(
             name="forest",
-            network=_with_objects(network, objects, parameters.replicas, rng),
+            network=_with_objects(network, objects, self.replicas, rng),
             applications=applications,
             objects=objects,
             objective={"enrolled_speed": 1.0},
         )
 
 
-def _trees(parameters: ForestParameters, rng: np.random.Generator) -> list[Tree]:
+def _trees(parameters: Forest, rng: np.random.Generator) -> list[Tree]:
     most = parameters.most_operators
     least = parameters.least_operators or -(-most // 2)
     nursery = Nursery(rng, parameters.objects, parameters.functions, parameters.alike)
@@ -198,7 +191,7 @@ def _with_objects(
 class _Catalogue:
     """The operators that are told apart, by what they do with which inputs: each has its work and output."""
 
-    def __init__(self, parameters: ForestParameters, rng: np.random.Generator) -> None:
+    def __init__(self, parameters: Forest, rng: np.random.Generator) -> None:
         self._parameters = parameters
         self._rng = rng
         self._known: dict[object, int] = {}
@@ -224,7 +217,7 @@ class _Catalogue:
 
 
 def _application(
-    number: int, tree: Tree, parameters: ForestParameters, rng: np.random.Generator, catalogue: _Catalogue
+    number: int, tree: Tree, parameters: Forest, rng: np.random.Generator, catalogue: _Catalogue
 ) -> Application:
     """A tree as an application; what it shares with others, its operators' types tell."""
     # Above 0 and up to the most: the half-open interval that numpy draws from, turned round.

@@ -7,6 +7,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, cast
 
+import numpy as np
+
 from berth.generators.generator import Delays, Generator
 from berth.model import BadInput, Network, Problem
 from berth.model.errors import did_you_mean
@@ -26,7 +28,7 @@ GENERATORS = {
 }
 
 
-def find_generator(name: str) -> Generator:
+def find_generator(name: str) -> type[Generator]:
     """The generator of that name.
 
     Raises:
@@ -35,7 +37,7 @@ def find_generator(name: str) -> Generator:
     if name not in GENERATORS:
         raise BadInput([f"KIND: no kind {did_you_mean(name, GENERATORS)}; 'berth generate --list' has them"])
     module, attribute = GENERATORS[name].split(":")
-    return cast(Generator, getattr(import_module(module), attribute)())
+    return cast(type[Generator], getattr(import_module(module), attribute))
 
 
 def generate(
@@ -60,23 +62,21 @@ def generate_with(
     kind: str, seed: int, network: Network | Delays | None, parameters: Mapping[str, Any]
 ) -> Problem:
     """As `generate`, for parameters of any names: `--set seed=1` is one that no kind has."""
-    generator = find_generator(kind)
-    sized = parameters if network is None else _sized(generator, parameters, network)
-    values = parameters_from(generator.parameters, sized, f"kind {kind}")
+    kind_of = find_generator(kind)
+    sized = parameters if network is None else _sized(kind_of, parameters, network)
+    generator: Generator = parameters_from(kind_of, sized, f"kind {kind}")
     rng = generator_for(seed)
     if isinstance(network, Network):
-        problem = _without_unknown_demands(generator.problem(values, rng, _bare(network)))
+        problem = _without_unknown_demands(generator.problem(rng, _bare(network)))
     else:
-        measured = (
-            None
-            if network is None
-            else _measured(generator, values, network).some(getattr(values, str(generator.counts_nodes)), rng)
-        )
-        problem = generator.problem(values, rng, generator.network(values, rng, measured))
+        measured = None if network is None else _some(generator, network, rng)
+        problem = generator.problem(rng, generator.network(rng, measured))
     return replace(problem, name=f"{kind}-{seed}")
 
 
-def _sized(generator: Generator, parameters: Mapping[str, Any], network: Network | Delays) -> dict[str, Any]:
+def _sized(
+    generator: type[Generator], parameters: Mapping[str, Any], network: Network | Delays
+) -> dict[str, Any]:
     """The parameters with as many nodes as the network has, unless the user asks for a part of them."""
     count = generator.counts_nodes
     if count is None:
@@ -88,13 +88,14 @@ def _sized(generator: Generator, parameters: Mapping[str, Any], network: Network
     return {**parameters, count: len(network.nodes)}
 
 
-def _measured(generator: Generator, values: Any, delays: Delays) -> Delays:
-    count = getattr(values, str(generator.counts_nodes))
+def _some(generator: Generator, delays: Delays, rng: np.random.Generator) -> Delays:
+    """The delays between as many nodes as the parameters say."""
+    count = getattr(generator, str(generator.counts_nodes))
     if count > len(delays):
         raise BadInput(
             [f"--set {generator.counts_nodes}: {count} is more than the {len(delays)} nodes of --network"]
         )
-    return delays
+    return delays.some(count, rng)
 
 
 def _bare(network: Network) -> Network:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,69 +32,47 @@ class About:
     makes: str
 
 
-class Generator(Protocol):
-    """A recipe for problems. A class with these attributes and methods is one."""
-
-    @property
-    def about(self) -> About:
-        """What people should know about it."""
-        ...
-
-    @property
-    def parameters(self) -> type:
-        """A frozen dataclass: its fields are what users may set, with defaults and types."""
-        ...
-
-    @property
-    def counts_nodes(self) -> str | None:
-        """The parameter that says how many nodes there are; None: its network can't be replaced."""
-        ...
-
-    def network(self, parameters: Any, rng: np.random.Generator, measured: Delays | None) -> Network:
-        """The nodes and what lies between them.
-
-        Args:
-            parameters: what the user set.
-            rng: the only source of chance.
-            measured: delays to use instead of drawn ones, of as many nodes as the parameters say.
-        """
-        ...
-
-    def problem(self, parameters: Any, rng: np.random.Generator, network: Network) -> Problem:
-        """What is placed on a network, and what is wanted."""
-        ...
-
-
 def setting(default: Any, text: str, low: float = 0.0, high: float = 1e12) -> Any:
     """A field with a default, an explanation and the bounds of its value."""
     return field(default=default, metadata={"help": text, "low": low, "high": high})
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Fields made by `setting`; a pair `least_x` and `most_x` is a range."""
+class Generator(ABC):
+    """A recipe for problems. Its fields, made by `setting`, are what users may set.
+
+    A pair of fields `least_x` and `most_x` is a range.
+    """
+
+    about: ClassVar[About]
+    counts_nodes: ClassVar[str | None] = None
+    """The field that says how many nodes there are; None: its network can't be replaced."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            self._check_bounds(item.name, item.metadata["low"], item.metadata["high"])
-        names = {item.name for item in fields(self)}
-        for name in names:
-            other = MOST + name.removeprefix(LEAST)
-            if name.startswith(LEAST) and other in names:
-                self._check_order(name, other)
-
-    def _check_bounds(self, name: str, low: float, high: float) -> None:
-        value = getattr(self, name)
-        if isinstance(value, str | bool) or value is None:
-            return
-        if not low <= value <= high:
+            value, low, high = getattr(self, item.name), item.metadata["low"], item.metadata["high"]
+            if value is None or isinstance(value, str | bool) or low <= value <= high:
+                continue
             side = f"below {low:g}" if value < low else f"above {high:g}" if value > high else "no number"
-            raise ValueError(f"{name}: {value} is {side}")
+            raise ValueError(f"{item.name}: {value} is {side}")
+        for item in fields(self):
+            other = MOST + item.name.removeprefix(LEAST)
+            least, most = getattr(self, item.name), getattr(self, other, None)
+            if item.name.startswith(LEAST) and least is not None and most is not None and least > most:
+                raise ValueError(f"{item.name}: {least} is above {other} ({most})")
 
-    def _check_order(self, name: str, other: str) -> None:
-        least, most = getattr(self, name), getattr(self, other)
-        if least is not None and most is not None and least > most:
-            raise ValueError(f"{name}: {least} is above {other} ({most})")
+    @abstractmethod
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
+        """The nodes and what lies between them.
+
+        Args:
+            rng: the only source of chance.
+            measured: delays to use instead of drawn ones, of as many nodes as the fields say.
+        """
+
+    @abstractmethod
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
+        """What is placed on a network, and what is wanted."""
 
 
 def uniform(

@@ -12,7 +12,7 @@ from berth.generators.generator import (
     MOST_OPERATORS,
     About,
     Delays,
-    Settings,
+    Generator,
     any_host,
     normal_delays,
     setting,
@@ -24,8 +24,18 @@ from berth.model import Application, Network, Node, Operator, Problem
 
 
 @dataclass(frozen=True)
-class RandomGraphParameters(Settings):
-    """What users may set. A spread s means: between 1 - s and 1 + s times the value, evenly."""
+class RandomGraph(Generator):
+    """The general one: no paper's, but of the shapes that all of them have.
+
+    A spread s means: between 1 - s and 1 + s times the value, evenly.
+    """
+
+    about = About(
+        name="random-graph",
+        paper="none: applications in layers, as in all of them",
+        makes="layered random graphs of operators, replicated if asked for, on nodes that differ",
+    )
+    counts_nodes = "nodes"
 
     applications: int = setting(1, "applications", 1, 10_000)
     operators: int = setting(20, "operators of an application", 1, MOST_OPERATORS)
@@ -52,31 +62,15 @@ class RandomGraphParameters(Settings):
     mean_delay_ms: float = setting(22.0, "mean delay between nodes, ms; none is below 1")
     delay_deviation_ms: float = setting(5.0, "standard deviation of delays, ms")
 
-
-class RandomGraph:
-    """The general one: no paper's, but of the shapes that all of them have."""
-
-    about = About(
-        name="random-graph",
-        paper="none: applications in layers, as in all of them",
-        makes="layered random graphs of operators, replicated if asked for, on nodes that differ",
-    )
-    parameters = RandomGraphParameters
-    counts_nodes = "nodes"
-
-    def network(
-        self, parameters: RandomGraphParameters, rng: np.random.Generator, measured: Delays | None
-    ) -> Network:
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
         """Nodes of different capacity, speed and availability."""
-        between = measured or normal_delays(
-            parameters.nodes, parameters.mean_delay_ms, parameters.delay_deviation_ms, rng
-        )
+        between = measured or normal_delays(self.nodes, self.mean_delay_ms, self.delay_deviation_ms, rng)
         count = len(between)
         drawn = zip(
             between.names,
-            _spread(rng, parameters.capacity, parameters.capacity_spread, count),
-            _spread(rng, 1.0, parameters.speed_spread, count),
-            uniform(rng, parameters.least_availability, 1.0, count).tolist(),
+            _spread(rng, self.capacity, self.capacity_spread, count),
+            _spread(rng, 1.0, self.speed_spread, count),
+            uniform(rng, self.least_availability, 1.0, count).tolist(),
             strict=True,
         )
         nodes = tuple(
@@ -85,18 +79,14 @@ class RandomGraph:
         )
         return Network(nodes, matrices=between.matrices)
 
-    def problem(
-        self, parameters: RandomGraphParameters, rng: np.random.Generator, network: Network
-    ) -> Problem:
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
         """Applications; wanted is the least response time."""
-        names = [f"a{number}" for number in range(parameters.applications)]
-        return Problem(
-            "random", network, tuple(_application(name, parameters, rng, network) for name in names)
-        )
+        names = [f"a{number}" for number in range(self.applications)]
+        return Problem("random", network, tuple(_application(name, self, rng, network) for name in names))
 
 
 def _application(
-    name: str, parameters: RandomGraphParameters, rng: np.random.Generator, network: Network
+    name: str, parameters: RandomGraph, rng: np.random.Generator, network: Network
 ) -> Application:
     count = parameters.operators
     ends = layered(count, parameters.width, parameters.degree, rng)

@@ -12,7 +12,7 @@ from berth.generators.generator import (
     MOST_NODES,
     About,
     Delays,
-    Settings,
+    Generator,
     Space,
     any_host,
     setting,
@@ -24,8 +24,15 @@ BYTES_PER_KBIT = 125.0
 
 
 @dataclass(frozen=True)
-class StreamTreeParameters(Settings):
-    """What users may set."""
+class StreamTree(Generator):
+    """Operators that join two or three streams each."""
+
+    about = About(
+        name="stream-tree",
+        paper="003, section 5: network usage on PlanetLab",
+        makes="trees of 6 or 12 operators from pinned sources to a pinned sink, in a latency space",
+    )
+    counts_nodes = "nodes"
 
     nodes: int = setting(226, "nodes", 1, 200_000)
     delays: Literal["measured", "coordinates"] = setting(
@@ -51,43 +58,27 @@ class StreamTreeParameters(Settings):
         if self.delays == "measured" and self.nodes > MOST_NODES:
             raise ValueError(f"nodes: {self.nodes} is above {MOST_NODES}; set delays=coordinates for so many")
 
-
-class StreamTree:
-    """Operators that join two or three streams each."""
-
-    about = About(
-        name="stream-tree",
-        paper="003, section 5: network usage on PlanetLab",
-        makes="trees of 6 or 12 operators from pinned sources to a pinned sink, in a latency space",
-    )
-    parameters = StreamTreeParameters
-    counts_nodes = "nodes"
-
-    def network(
-        self, parameters: StreamTreeParameters, rng: np.random.Generator, measured: Delays | None
-    ) -> Network:
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
         """Nodes in clusters; as measured, or by their coordinates."""
         space = Space(
-            parameters.clusters,
-            parameters.across_ms,
-            parameters.cluster_ms,
-            parameters.noise,
-            parameters.height_ms,
+            self.clusters,
+            self.across_ms,
+            self.cluster_ms,
+            self.noise,
+            self.height_ms,
         )
-        capacity = {} if parameters.places is None else {"places": parameters.places}
-        if measured is None and parameters.delays == "coordinates":
-            return _placed(space, parameters.nodes, capacity, rng)
-        between = measured or space.delays(parameters.nodes, rng)
+        capacity = {} if self.places is None else {"places": self.places}
+        if measured is None and self.delays == "coordinates":
+            return _placed(space, self.nodes, capacity, rng)
+        between = measured or space.delays(self.nodes, rng)
         return Network(
             tuple(Node(name, capacity=capacity) for name in between.names), matrices=between.matrices
         )
 
-    def problem(
-        self, parameters: StreamTreeParameters, rng: np.random.Generator, network: Network
-    ) -> Problem:
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
         """Applications; wanted is the least network usage."""
-        names = [f"g{number}" for number in range(parameters.graphs)]
-        graphs = tuple(stream_tree(name, network, rng, parameters) for name in names)
+        names = [f"g{number}" for number in range(self.graphs)]
+        graphs = tuple(stream_tree(name, network, rng, self) for name in names)
         return Problem("stream-tree", network, graphs, objective={"network_usage": 1.0})
 
 
@@ -102,9 +93,7 @@ def _placed(space: Space, count: int, capacity: dict[str, int], rng: np.random.G
     )
 
 
-def stream_tree(
-    name: str, network: Network, rng: np.random.Generator, parameters: StreamTreeParameters
-) -> Application:
+def stream_tree(name: str, network: Network, rng: np.random.Generator, parameters: StreamTree) -> Application:
     """A tree of 6 or 12 operators (erratum E3.9): pinned sources, 2 to 5 free ones, a pinned sink."""
     demand = {} if parameters.places is None else {"places": 1}
     children = joins(parameters.size, rng)
@@ -129,9 +118,7 @@ def stream_tree(
     return Application(name, tuple(operators), tuple(streams))
 
 
-def _source(
-    name: str, network: Network, rng: np.random.Generator, parameters: StreamTreeParameters
-) -> Operator:
+def _source(name: str, network: Network, rng: np.random.Generator, parameters: StreamTree) -> Operator:
     rate = float(uniform(rng, parameters.least_rate, parameters.most_rate)) * BYTES_PER_KBIT
     return Operator(name, candidates=(any_host(network, rng),), emits_bytes_per_s=rate)
 

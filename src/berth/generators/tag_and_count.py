@@ -10,7 +10,7 @@ from berth.generators.generator import (
     MOST_NODES,
     About,
     Delays,
-    Settings,
+    Generator,
     in_a_row,
     setting,
     symmetric,
@@ -22,8 +22,15 @@ STEPS = ("parse", "tag", "filter", "count", "rank")
 
 
 @dataclass(frozen=True)
-class TagAndCountParameters(Settings):
-    """What users may set."""
+class TagAndCount(Generator):
+    """Random draws of the set-up that examples/tag-and-count.yaml constructs."""
+
+    about = About(
+        name="tag-and-count",
+        paper="000, section 7.1: Tag-and-Count on Storm",
+        makes="a source, five operators in a row and a consumer; half of the nodes are up 99 % of the time",
+    )
+    counts_nodes = "nodes"
 
     nodes: int = setting(8, "nodes", 1, MOST_NODES)
     worker_slots: int = setting(2, "worker slots of a node", 1)
@@ -39,48 +46,32 @@ class TagAndCountParameters(Settings):
     tuples_per_s: float = setting(10.0, "tuples that the source sends in a second")
     tuple_bytes: float = setting(100.0, "bytes of a tuple (the paper doesn't say)")
 
-
-class TagAndCount:
-    """Random draws of the set-up that examples/tag-and-count.yaml constructs."""
-
-    about = About(
-        name="tag-and-count",
-        paper="000, section 7.1: Tag-and-Count on Storm",
-        makes="a source, five operators in a row and a consumer; half of the nodes are up 99 % of the time",
-    )
-    parameters = TagAndCountParameters
-    counts_nodes = "nodes"
-
-    def network(
-        self, parameters: TagAndCountParameters, rng: np.random.Generator, measured: Delays | None
-    ) -> Network:
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
         """Nodes with slots; the delay of a pair is the mean of what the paper's emulation adds to packets."""
-        count = parameters.nodes
+        count = self.nodes
         if measured is None:
-            drawn = uniform(rng, parameters.least_delay_ms, parameters.most_delay_ms, (count, count))
+            drawn = uniform(rng, self.least_delay_ms, self.most_delay_ms, (count, count))
             measured = Delays(symmetric(drawn))
-        unreliable = set(rng.permutation(count)[: round(parameters.unreliable * count)].tolist())
-        slots = parameters.worker_slots * parameters.executors_per_slot
+        unreliable = set(rng.permutation(count)[: round(self.unreliable * count)].tolist())
+        slots = self.worker_slots * self.executors_per_slot
         nodes = tuple(
             Node(
                 name,
                 capacity={"slots": slots},
-                availability=parameters.availability if number in unreliable else 1.0,
+                availability=self.availability if number in unreliable else 1.0,
             )
             for number, name in enumerate(measured.names)
         )
         return Network(nodes, matrices=measured.matrices)
 
-    def problem(
-        self, parameters: TagAndCountParameters, rng: np.random.Generator, network: Network
-    ) -> Problem:
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
         """One application, its ends on two of the nodes that are always up where there are such (E0.7)."""
         source, consumer = _ends(network, rng)
-        emits = parameters.tuples_per_s * parameters.tuple_bytes
-        one, work = {"slots": 1}, parameters.work_ms
+        emits = self.tuples_per_s * self.tuple_bytes
+        one, work = {"slots": 1}, self.work_ms
         operators = (
             Operator("source", candidates=(source,), demand=one, work_ms=work, emits_bytes_per_s=emits),
-            *(Operator(name, demand=one, work_ms=work, parallelism=parameters.parallelism) for name in STEPS),
+            *(Operator(name, demand=one, work_ms=work, parallelism=self.parallelism) for name in STEPS),
             Operator("consumer", candidates=(consumer,), demand=one, work_ms=work),
         )
         streams = in_a_row(operator.name for operator in operators)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from berth.generators.generator import (
     MOST_OPERATORS,
     About,
     Delays,
-    Settings,
+    Generator,
     in_a_row,
     normal_delays,
     setting,
@@ -24,8 +23,10 @@ from berth.model import Application, Network, Node, Operator, Problem, Stream
 
 
 @dataclass(frozen=True)
-class UniformParameters(Settings):
-    """What users may set."""
+class Uniform(Generator):
+    """A graph of equal operators on equal nodes."""
+
+    counts_nodes = "nodes"
 
     operators: int = setting(20, "operators, ends included", 2, MOST_OPERATORS)
     nodes: int = setting(20, "nodes", 1, MOST_NODES)
@@ -38,31 +39,22 @@ class UniformParameters(Settings):
     delay_deviation_ms: float = setting(5.0, "standard deviation of delays, ms")
     emits_bytes_per_s: float = setting(100.0, "what the source sends, B/s")
 
-
-class Uniform(ABC):
-    """A graph of equal operators on equal nodes."""
-
-    parameters: type = UniformParameters
-    counts_nodes = "nodes"
-
-    def network(self, parameters: Any, rng: np.random.Generator, measured: Delays | None) -> Network:
+    def network(self, rng: np.random.Generator, measured: Delays | None) -> Network:
         """Nodes of one capacity."""
-        between = measured or normal_delays(
-            parameters.nodes, parameters.mean_delay_ms, parameters.delay_deviation_ms, rng
-        )
-        nodes = tuple(Node(name, capacity={"cpu": parameters.capacity}) for name in between.names)
+        between = measured or normal_delays(self.nodes, self.mean_delay_ms, self.delay_deviation_ms, rng)
+        nodes = tuple(Node(name, capacity={"cpu": self.capacity}) for name in between.names)
         return Network(nodes, matrices=between.matrices)
 
-    def problem(self, parameters: Any, rng: np.random.Generator, network: Network) -> Problem:
+    def problem(self, rng: np.random.Generator, network: Network) -> Problem:
         """One application; wanted is the least response time."""
-        names = [f"o{number}" for number in range(parameters.operators)]
+        names = [f"o{number}" for number in range(self.operators)]
         operators = tuple(
             Operator(
                 name,
-                candidates=some_hosts(network, parameters.candidates, rng),
+                candidates=some_hosts(network, self.candidates, rng),
                 demand={"cpu": 1},
-                work_ms=parameters.work_ms,
-                emits_bytes_per_s=parameters.emits_bytes_per_s if name == names[0] else None,
+                work_ms=self.work_ms,
+                emits_bytes_per_s=self.emits_bytes_per_s if name == names[0] else None,
             )
             for name in names
         )
@@ -87,16 +79,6 @@ class Sequential(Uniform):
         return in_a_row(names)
 
 
-@dataclass(frozen=True)
-class FatParameters(UniformParameters):
-    """What users may set."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.operators < 3:
-            raise ValueError(f"operators: {self.operators} is below 3: ends, and one between them")
-
-
 class Fat(Uniform):
     """A fan out and in: figure 8 isn't legible, but the paper's numbers of variables tell (erratum E0.5)."""
 
@@ -105,7 +87,11 @@ class Fat(Uniform):
         paper="000, section 7.3: scalability, fat applications",
         makes="a source, equal operators side by side and a sink on equal nodes",
     )
-    parameters = FatParameters
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.operators < 3:
+            raise ValueError(f"operators: {self.operators} is below 3: ends, and one between them")
 
     def streams(self, names: list[str]) -> tuple[Stream, ...]:
         """From the first to all between, and from these to the last."""

@@ -9,7 +9,7 @@ import berth
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.many import loads, processors
 from berth.experiments.many.heuristics import H1, H2, H3, HEURISTICS, REUSE, USUAL, costs, forest, outcome_of
-from berth.generators.forest import ForestParameters
+from berth.generators.forest import Forest
 from berth.policies.sharing.heuristics import STRATEGIES
 from tests.experiments.many.outcomes import made
 
@@ -29,7 +29,7 @@ def small(sweep):
 
 
 def test_costs_are_those_of_the_policies_and_the_judge():
-    problem = forest(5, ForestParameters(applications=2, processors=10, most_operators=15, **USUAL))
+    problem = forest(5, Forest(applications=2, processors=10, most_operators=15, **USUAL))
     cost = costs(problem, 5)
     for place, strategy in enumerate(STRATEGIES):
         for number, heuristic in enumerate(HEURISTICS.values()):

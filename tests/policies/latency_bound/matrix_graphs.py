@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.generators import Delays, matrices
-from berth.generators.matrices import Matrices, MatricesParameters
+from berth.generators.matrices import Matrices
 from berth.model import Application, Network
 
-PARAMETERS = MatricesParameters()
+PARAMETERS = Matrices()
 CARD_BYTES_PER_S = PARAMETERS.card * 1e6
 
 
@@ -20,7 +20,7 @@ def hosts_of(delays: NDArray[np.float64], count: int, seed: int) -> Network:
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.choice(len(delays), count, replace=False))
     between = Delays(delays[np.ix_(chosen, chosen)], [f"h{k}" for k in chosen.tolist()])
-    return Matrices().network(PARAMETERS, rng, between)
+    return PARAMETERS.network(rng, between)
 
 
 def busy(network: Network, seed: int) -> Network:

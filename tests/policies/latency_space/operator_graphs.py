@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.generators.stream_tree import StreamTree, StreamTreeParameters
+from berth.generators.stream_tree import StreamTree
 from berth.model import Application, Network, Node, Operator, Problem, Stream
 
 FloatArray = NDArray[np.float64]
@@ -47,7 +47,7 @@ def measured_network(delays: FloatArray, count: int, rng: np.random.Generator) -
 
 def noisy_network(count: int, rng: np.random.Generator) -> Network:
     """Five clusters in space, delays that the space meets only roughly (card X3.1, without data)."""
-    return StreamTree().network(StreamTreeParameters(nodes=count, height_ms=2.0), rng, None)
+    return StreamTree(nodes=count, height_ms=2.0).network(rng, None)
 
 
 def space_network(count: int, rng: np.random.Generator) -> Network:

@@ -13,7 +13,7 @@ import berth
 from berth.evaluation import Setting as EvaluationSetting
 from berth.experiments.experiment import Calibration, Row, Run, Setting, columns, named_generator
 from berth.experiments.networks import papers_network, some_delays
-from berth.generators.matrices import Matrices, MatricesParameters
+from berth.generators.matrices import Matrices
 from berth.model import Plan, Problem
 from berth.policies.latency_bound.policy import judged_latencies
 
@@ -105,9 +105,9 @@ def _judged(problem: Problem, plan: Plan, count: int) -> tuple[list[float], floa
 
 def _problem(setting: Setting, network: str, draw: int, graphs: int) -> Problem:
     rng = named_generator(setting.seed, f"{network}/{draw}")
-    parameters = MatricesParameters(graphs=graphs)
-    hosts = Matrices().network(parameters, rng, some_delays(setting.data, network, parameters.hosts, rng))
-    return Matrices().problem(parameters, rng, hosts)
+    generator = Matrices(graphs=graphs)
+    hosts = generator.network(rng, some_delays(setting.data, network, generator.hosts, rng))
+    return generator.problem(rng, hosts)
 
 
 def side_by_side(table: pd.DataFrame, stale: float, values: str) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from berth.budget import Budget
 from berth.core import sharing as core
 from berth.evaluation import Setting
-from berth.generators.forest import Forest, ForestParameters
+from berth.generators.forest import Forest
 from berth.model import Problem
 from berth.model.randomness import generator_for
 from berth.policies.sharing.case import Case
@@ -43,10 +43,10 @@ Shares = NDArray[np.float64]
 SHAPE = (2, len(STRATEGIES), len(HEURISTICS))
 
 
-def forest(seed: int, parameters: ForestParameters) -> Problem:
+def forest(seed: int, generator: Forest) -> Problem:
     """A random problem."""
-    chance, generator = generator_for(seed), Forest()
-    return generator.problem(parameters, chance, generator.network(parameters, chance, None))
+    chance = generator_for(seed)
+    return generator.problem(chance, generator.network(chance, None))
 
 
 def costs(problem: Problem, seed: int) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from berth.experiments.many.heuristics import (
     outcome_of,
 )
 from berth.experiments.many.rules import Rule
-from berth.generators.forest import ForestParameters
+from berth.generators.forest import Forest
 from berth.policies.sharing.heuristics import STRATEGIES
 
 PAPERS_NUMBERS = {CARD_LEFT: 3, FASTEST_LEFT: 4, CARD: 2, FASTEST: 1}
@@ -203,7 +203,7 @@ class Sweep:
         given = {**USUAL, **self.fixed, self.varied: value, **self.variants.get(variant, {})}
         for number in range(first, first + run.parameters["forests"]):
             seed = setting.seed * SEEDS_APART + number
-            cost = costs(forest(seed, ForestParameters(**given)), seed)
+            cost = costs(forest(seed, Forest(**given)), seed)
             ways = product((False, True), STRATEGIES, HEURISTICS)
             for (reuse, strategy, heuristic), speed in zip(ways, cost.ravel().tolist(), strict=True):
                 yield {

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 import berth
 from berth.experiments.experiment import Calibration
 from berth.experiments.judging import Mean, mean_of, same_effect
-from berth.generators.clusters import FatTree, FatTreeParameters, Jellyfish, JellyfishParameters, request
+from berth.generators.clusters import Cluster, FatTree, Jellyfish, request
 from berth.model import Problem
 from berth.model.randomness import generator_for
 
@@ -46,11 +46,9 @@ halving the spread of ours moves reductions by as much."""
 def requested(topology: str, seed: int, number: int, applications: int = 1, **given: Any) -> Problem:
     """A request, or some, on a cluster; those of a number are the same on all topologies."""
     rng = generator_for(seed * SEEDS_APART + number)
-    parameters = FatTreeParameters(**given) if topology == FAT_TREE else JellyfishParameters(**given)
-    wanted = tuple(request(f"a{place}", parameters, rng) for place in range(applications))
-    if isinstance(parameters, FatTreeParameters):
-        return Problem("requests", FatTree().network(parameters, rng, None), wanted)
-    return Problem("requests", Jellyfish().network(parameters, rng, None), wanted)
+    cluster: Cluster = FatTree(**given) if topology == FAT_TREE else Jellyfish(**given)
+    wanted = tuple(request(f"a{place}", cluster, rng) for place in range(applications))
+    return Problem("requests", cluster.network(rng, None), wanted)
 
 
 def placed(

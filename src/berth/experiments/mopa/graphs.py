@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from berth.experiments.networks import some_delays
-from berth.generators.stream_tree import BYTES_PER_KBIT, StreamTree, StreamTreeParameters, stream_tree
+from berth.generators.stream_tree import BYTES_PER_KBIT, StreamTree, stream_tree
 from berth.model import Network, Problem
 
 NODES = 226
@@ -20,12 +20,12 @@ COLOURS = {"MOPA": "#0072b2", "MOPA, refined": "#009e73", "SBON": "#d55e00"}
 
 def drawn_network(data: Path | None, network: str, rng: np.random.Generator) -> Network:
     """226 nodes of a network, or all of them where it has fewer."""
-    return StreamTree().network(StreamTreeParameters(), rng, some_delays(data, network, NODES, rng))
+    return StreamTree().network(rng, some_delays(data, network, NODES, rng))
 
 
 def operator_graph(network: Network, size: Literal[6, 12], rng: np.random.Generator) -> Problem:
     """A tree of 6 or 12 operators (erratum E3.9): pinned sources, 2 to 5 unpinned ones, a pinned sink."""
-    application = stream_tree("app", network, rng, StreamTreeParameters(size=size))
+    application = stream_tree("app", network, rng, StreamTree(size=size))
     return Problem("graph", network, (application,), objective={"network_usage": 1.0})
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,14 +130,18 @@ def rows_in(batches: Batches) -> Iterator[Row]:
         yield from batch.to_pylist()
 
 
-def record_batches(rows: Iterable[Row], schema: StructType, size: int) -> Iterator[pa.RecordBatch]:
-    """Rows that a task makes one by one, in Arrow batches of at most `size`, each as soon as it is full."""
+def record_batches(
+    rows: Iterable[Row], schema: StructType, size: int, weight: Callable[[Row], int] = lambda row: 1
+) -> Iterator[pa.RecordBatch]:
+    """Rows that a task makes one by one, in Arrow batches, each as soon as its rows weigh `size` together."""
     columns = to_arrow_schema(schema)
     waiting: list[Row] = []
+    full = 0
     for row in rows:
         waiting.append(row)
-        if len(waiting) >= size:
+        full += weight(row)
+        if full >= size:
             yield pa.RecordBatch.from_pylist(waiting, columns)
-            waiting = []
+            waiting, full = [], 0
     if waiting:
         yield pa.RecordBatch.from_pylist(waiting, columns)

@@ -5,15 +5,7 @@ import random
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.feeds.outages import (
-    INTERVALS,
-    Windows,
-    availability_of,
-    edge_pieces,
-    ends_of,
-    pieces_of,
-    with_next,
-)
+from berth.pipeline.feeds.outages import INTERVALS, availability_of, ends_of, pieces_to_the_ends
 from berth.pipeline.feeds.statistics import window_of
 from berth.pipeline.storage import empty_table
 from berth.spark import SparkSession
@@ -68,8 +60,8 @@ def shares(
 ) -> dict[tuple[int, str], float | None]:
     """Availability by window and node."""
     rows = session.createDataFrame(beats, "node string, ts bigint, up boolean")
-    windows = Windows.of(rows.select(window_of(F.col("ts"), window_ms).alias("window")), window_ms)
-    pieces = pieces_of(with_next(rows), windows).unionByName(edge_pieces(ends_of(rows), windows))
+    windows = rows.select(window_of(F.col("ts"), window_ms).alias("window"))
+    pieces = pieces_to_the_ends(rows, ends_of(rows), windows, window_ms)
     past = empty_table(session, INTERVALS)
     found = availability_of(pieces, past, window_ms).collect()
     return {(row["window"], row["node"]): row["availability"] for row in found}

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from berth.pipeline.many.isolation import SolverProcess
-from berth.pipeline.many.solver import Row, Terms
+from berth.pipeline.many.solver import Row, SolverProcess, Terms
 from berth.policies import registry
 
 WILD = '''

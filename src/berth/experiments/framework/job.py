@@ -23,10 +23,9 @@ from berth.experiments.framework.missing import (
     typical_seconds,
 )
 from berth.experiments.registry import loaded
-from berth.pipeline.many.isolation import SolverProcess
+from berth.pipeline.many.job import end_in_silence
 from berth.pipeline.many.plans import append
-from berth.pipeline.many.solver import MOST_ERROR_TEXT, error_text
-from berth.pipeline.many.transform import end_in_silence
+from berth.pipeline.many.solver import MOST_ERROR_TEXT, SolverProcess, error_text
 
 HARD_LIMIT_SECONDS = 1200.0
 """Runs take seconds. One that hangs becomes a failure, on a busy machine, too."""

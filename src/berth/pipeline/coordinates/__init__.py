@@ -1,8 +1,8 @@
 """Network coordinates for node sets too large for one machine: tables in, tables out.
 
 `measurements.py` turns tables of probes into one delay for each pair of nodes. `rounds.py` deals nodes to
-blocks and lets all blocks move their nodes at once, round by round. `outcome.py` finds the errors and the
-nodes that nothing joins. `job.py` puts them together, `network.py` does it for a problem's network.
+blocks and lets all blocks move their nodes at once, round by round. `job.py` puts them together and finds the
+errors and the nodes that nothing joins, `network.py` does it for a problem's network.
 """
 
 from berth.pipeline.coordinates.job import Located, Measurements, spark_coordinates

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from berth.core import space as core
 from berth.pipeline.coordinates.measurements import averaged, judged, pooled, some_pairs, typical_delay
-from berth.pipeline.coordinates.outcome import error_figures_of, islands_of
 from berth.pipeline.coordinates.rounds import (
     Blocks,
-    Phase,
+    IntegerArray,
     Round,
+    Rounds,
     Step,
     flattened,
     needs_of,
     neighbourhoods_of,
-    settled,
 )
-from berth.pipeline.storage import Scratch
+from berth.pipeline.storage import Batches, Scratch
 from berth.space.coordinates import ErrorFigures
 from berth.space.vivaldi import CLOSENESS, EXACT_SHARE, LIFT, LONGEST, PERFECT, VivaldiOptions
 
@@ -108,13 +112,23 @@ def spark_coordinates(
     typical = typical_delay(some)
     most = options.neighbours_for(count)
     blocks = _blocks(pairs, most, typical, seed, samples_per_block, scratch)
-    step = _step(options, typical, 0.0 if blocks.samples < 2 * count else CLOSENESS, seed)
-    rounds: list[Round] = []
-    positions = _settled(blocks, step, options, typical, scratch, rounds, report)
+    step = Step(
+        polish=False,
+        sweeps=SPRING_SWEEPS,
+        height=options.height,
+        c_c=options.c_c,
+        c_e=options.c_e,
+        exact_ms=EXACT_SHARE * typical,
+        closeness=0.0 if blocks.samples < 2 * count else CLOSENESS,
+        seed=seed,
+        number=0,
+    )
+    rounds = Rounds(blocks, PERFECT * typical, scratch, report)
+    positions = _settled(rounds, step, options, typical)
     errors = error_figures_of(positions, options.dimensions, some, count)
     table = positions.join(islands_of(pairs), "node").join(nodes, "node")
     table = table.withColumnRenamed("position", "coordinates").select(*COLUMNS)
-    return replace(found, coordinates=scratch.keep("coordinates", table), errors=errors, rounds=rounds)
+    return replace(found, coordinates=scratch.keep("coordinates", table), errors=errors, rounds=rounds.done)
 
 
 def _pairs(measured: Measurements, scratch: Scratch) -> tuple[DataFrame, DataFrame, Located]:
@@ -145,38 +159,15 @@ def _blocks(
     return Blocks(chosen, scratch.keep("needs", needs_of(chosen, count)), count, samples)
 
 
-def _step(options: VivaldiOptions, typical: float, closeness: float, seed: int) -> Step:
-    return Step(
-        polish=False,
-        sweeps=SPRING_SWEEPS,
-        height=options.height,
-        c_c=options.c_c,
-        c_e=options.c_e,
-        exact_ms=EXACT_SHARE * typical,
-        closeness=closeness,
-        seed=seed,
-        number=0,
-    )
-
-
-def _settled(
-    blocks: Blocks,
-    step: Step,
-    options: VivaldiOptions,
-    typical: float,
-    scratch: Scratch,
-    done: list[Round],
-    report: Callable[[Round], None],
-) -> DataFrame:
+def _settled(rounds: Rounds, step: Step, options: VivaldiOptions, typical: float) -> DataFrame:
     """Springs with room to unfold, springs in the dimensions that are wanted, polish."""
 
     def go(positions: DataFrame, step: Step, most: int, stable: float) -> DataFrame:
-        allowed = min(most, math.ceil(options.rounds / step.sweeps))
-        phase = Phase(step, allowed, stable)
-        return settled(positions, blocks, phase, PERFECT * typical, scratch, done, report)
+        return rounds.settled(positions, step, min(most, math.ceil(options.rounds / step.sweeps)), stable)
 
+    scratch = rounds.scratch
     dimensions = options.dimensions + (LIFT if options.refine else 0)
-    positions = _start(blocks, dimensions, options.height, typical, step.seed)
+    positions = _start(rounds.blocks, dimensions, options.height, typical, step.seed)
     positions = scratch.keep("positions-0", positions)
     if not options.refine:
         return go(positions, step, LIFTED_ROUNDS + FLAT_ROUNDS, STABLE)
@@ -196,3 +187,84 @@ def _start(blocks: Blocks, dimensions: int, height: bool, typical: float, seed: 
         F.lit(core.LEAST_HEIGHT_MS if height else 0.0).alias("height_ms"),
         F.lit(core.LARGEST_ERROR).alias("error"),
     )
+
+
+ERROR_UNITS = 2**20
+"""Errors are rounded to such parts of a ms: their sum doesn't depend on the order."""
+
+
+def error_figures_of(
+    positions: DataFrame, dimensions: int, judged: DataFrame, measured_pairs: int
+) -> ErrorFigures | None:
+    """The figures of `berth.space.coordinates`, over some measured pairs.
+
+    Args:
+        positions: the columns node, position and height_ms.
+        dimensions: of the positions.
+        judged: the pairs, with the columns first, second and delay_ms.
+        measured_pairs: how many there are in all.
+    """
+    first = positions.select(
+        F.col("node").alias("first"), F.col("position").alias("here"), F.col("height_ms").alias("up")
+    )
+    second = positions.select(
+        F.col("node").alias("second"), F.col("position").alias("there"), F.col("height_ms").alias("down")
+    )
+    squares = [(F.col("here")[axis] - F.col("there")[axis]) ** 2 for axis in range(dimensions)]
+    apart = F.sqrt(reduce(Column.__add__, squares)) + F.col("up") + F.col("down")
+    absolute = F.round(F.abs(apart - F.col("delay_ms")) * ERROR_UNITS) / ERROR_UNITS
+    rows = judged.join(first, "first").join(second, "second").select(absolute.alias("absolute"), "delay_ms")
+    relative = F.col("absolute") / F.greatest("delay_ms", F.lit(core.SHORTEST_MS))
+    found = rows.agg(
+        F.count("*"),
+        F.avg("absolute"),
+        F.percentile("absolute", F.array(*map(F.lit, (0.5, 0.9, 0.99)))),
+        F.max("absolute"),
+        F.percentile(relative, F.array(F.lit(0.5), F.lit(0.9))),
+    ).first()
+    if found is None or not found[0]:
+        return None
+    pairs, mean, (median, p90, p99), largest, (relative_median, relative_p90) = found
+    return ErrorFigures(mean, median, p90, p99, largest, relative_median, relative_p90, pairs, measured_pairs)
+
+
+FORESTS = 8
+"""Pairs are merged in so many tasks, then in one: a row for each node and task is all that it gets."""
+MOST_EDGES = 4_000_000
+"""A task puts its edges together whenever it has so many."""
+_EDGES = "first bigint, second bigint"
+
+
+def islands_of(pairs: DataFrame) -> DataFrame:
+    """The island of every node in a pair, numbered by size (ties: by the smallest node): 0 is the largest."""
+    edges = pairs.select("first", "second").repartition(FORESTS, "first")
+    forests = edges.mapInArrow(_forest, _EDGES).repartition(1)
+    nodes = forests.mapInArrow(_forest, _EDGES).toDF("root", "node")
+    sizes = nodes.groupBy("root").count()
+    rank = F.row_number().over(Window.orderBy(F.desc("count"), "root")) - 1
+    ranks = sizes.select("root", rank.alias("island"))
+    return nodes.join(ranks, "root").select("node", "island")
+
+
+def _forest(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Every node with the smallest one that it is joined to, itself included."""
+    parts: list[tuple[IntegerArray, IntegerArray]] = []
+    waiting = 0
+    for batch in batches:
+        parts.append((batch["first"].to_numpy(), batch["second"].to_numpy()))
+        waiting += batch.num_rows
+        if waiting > MOST_EDGES:
+            parts, waiting = [_merged(parts)], 0
+    if parts:
+        roots, nodes = _merged(parts)
+        yield pa.RecordBatch.from_arrays([pa.array(roots), pa.array(nodes)], ["first", "second"])
+
+
+def _merged(parts: list[tuple[IntegerArray, IntegerArray]]) -> tuple[IntegerArray, IntegerArray]:
+    first, second = (np.concatenate(ends) for ends in zip(*parts, strict=True))
+    nodes, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    ends = places[: len(first)], places[len(first) :]
+    graph = csr_array((np.ones(len(first), dtype=np.int8), ends), shape=(len(nodes), len(nodes)))
+    _, labels = connected_components(graph, directed=False)
+    _, smallest = np.unique(labels, return_index=True)
+    return nodes[smallest[labels]], nodes

@@ -1,14 +1,14 @@
 """Rounds: all blocks move their nodes at once, then positions are exchanged by a join.
 
 First which samples each node uses and which positions a block needs for them, then what a task does to its
-block (`moved`), how dimensions are taken away (`flattened`), and the rounds themselves (`settled`).
+block (`moved`), how dimensions are taken away (`flattened`), and the rounds themselves (`Rounds`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
@@ -91,89 +91,66 @@ class Step:
     """Of the round."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
-    rows: IntegerArray
-    known: core.Neighbourhoods
-    positions: FloatArray
-    heights: FloatArray
-    errors: FloatArray
-
-
-def moved(step: Step, neighbourhoods: pa.Table, positions: pa.Table) -> pa.Table:
+def moved(step: Step, neighbourhoods: pa.Table, there: pa.Table) -> pa.Table:
     """New positions of a block's nodes; its total error and its resets are in its first row.
 
     Args:
         step: how.
         neighbourhoods: block, node, others and delays of every node of the block.
-        positions: node, position, height_ms and error of all that occur in it.
+        there: node, position, height_ms and error of all that occur in it.
     """
-    own = neighbourhoods.sort_by("node")
-    block = _block(own, positions.sort_by("node"))
+    own, there = neighbourhoods.sort_by("node"), there.sort_by("node")
+    nodes = there["node"].to_numpy()
+    rows = np.searchsorted(nodes, own["node"].to_numpy()).astype(np.int64)
+    places = there["position"].combine_chunks().flatten().to_numpy()
+    positions = places.reshape(len(nodes), -1).copy()
+    heights, errors = there["height_ms"].to_numpy().copy(), there["error"].to_numpy().copy()
+    samples = _samples(rows, nodes, own)
     generator = np.random.default_rng([step.seed % 2**64, step.number, own["block"][0].as_py()])
-    mean, resets = 0.0, 0
-    for sweep in range(step.sweeps):
-        found, again = _polished(step, block) if step.polish else _sprung(step, block, generator)
-        mean = found if sweep == 0 else mean
-        resets += again
-    count = len(block.rows)
-    first = np.arange(count) == 0
-    total = min(mean * block.known.samples, LARGEST_TOTAL_MS)
-    places = block.positions[block.rows]
+    means, resets = [], 0
+    for _ in range(step.sweeps):
+        if step.polish:
+            mean = samples.polish(
+                positions,
+                heights,
+                with_height=step.height,
+                exact_ms=step.exact_ms,
+                closeness=step.closeness,
+            )
+        else:
+            mean, again = samples.spring(
+                generator.permutation(len(rows)),
+                positions,
+                heights,
+                errors,
+                with_height=step.height,
+                c_c=step.c_c,
+                c_e=step.c_e,
+                generator=generator,
+            )
+            resets += again
+        means.append(mean)
+    first = np.arange(len(rows)) == 0
     return pa.table(
         {
             "node": own["node"],
-            "position": _lists(places),
-            "height_ms": block.heights[block.rows],
-            "error": block.errors[block.rows],
-            "total_ms": np.where(first, total, 0.0),
+            "position": _lists(positions[rows]),
+            "height_ms": heights[rows],
+            "error": errors[rows],
+            "total_ms": np.where(first, min(means[0] * samples.samples, LARGEST_TOTAL_MS), 0.0),
             "resets": np.where(first, resets, 0),
         }
     )
 
 
-def _sprung(step: Step, block: _Block, generator: np.random.Generator) -> tuple[float, int]:
-    return block.known.spring(
-        generator.permutation(len(block.rows)),
-        block.positions,
-        block.heights,
-        block.errors,
-        with_height=step.height,
-        c_c=step.c_c,
-        c_e=step.c_e,
-        generator=generator,
-    )
-
-
-def _polished(step: Step, block: _Block) -> tuple[float, int]:
-    mean = block.known.polish(
-        block.positions,
-        block.heights,
-        with_height=step.height,
-        exact_ms=step.exact_ms,
-        closeness=step.closeness,
-    )
-    return mean, 0
-
-
-def _block(own: pa.Table, positions: pa.Table) -> _Block:
-    nodes = positions["node"].to_numpy()
+def _samples(rows: IntegerArray, nodes: IntegerArray, own: pa.Table) -> core.Neighbourhoods:
     others = own["others"].combine_chunks()
     sizes = pc.list_value_length(others).to_numpy(zero_copy_only=False)
-    places = positions["position"].combine_chunks().flatten().to_numpy()
-    rows = np.searchsorted(nodes, own["node"].to_numpy()).astype(np.int64)
-    known = core.Neighbourhoods(
+    return core.Neighbourhoods(
         rows,
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.searchsorted(nodes, others.flatten().to_numpy()).astype(np.int64),
         own["delays"].combine_chunks().flatten().to_numpy(),
-    )
-    return _Block(
-        rows,
-        known,
-        places.reshape(len(nodes), -1).copy(),
-        positions["height_ms"].to_numpy().copy(),
-        positions["error"].to_numpy().copy(),
     )
 
 
@@ -210,29 +187,17 @@ def flattened(positions: DataFrame, now: int, wanted: int, typical_ms: float) ->
     _, vectors = np.linalg.eigh(products - np.outer(means, means))
     chosen = vectors[:, -wanted:]
     centred = [axis - F.lit(float(mean * typical_ms)) for axis, mean in zip(axes, means, strict=True)]
-    return positions.withColumn("position", F.array(*(_along(centred, axis) for axis in chosen.T)))
-
-
-def _along(centred: list[Column], direction: np.ndarray) -> Column:
-    return reduce(
-        Column.__add__, (axis * F.lit(float(part)) for axis, part in zip(centred, direction, strict=True))
-    )
+    along = [
+        reduce(Column.__add__, (axis * F.lit(part) for axis, part in zip(centred, direction, strict=True)))
+        for direction in chosen.T.tolist()
+    ]
+    return positions.withColumn("position", F.array(*along))
 
 
 POSITIONS = "node bigint, position array<double>, height_ms double, error double"
 MOVED = f"{POSITIONS}, total_ms double, resets bigint"
 TOTAL_UNITS = 2**10
 """Totals are added up in whole parts of a ms: such sums don't depend on the order."""
-
-
-@dataclass(frozen=True)
-class Phase:
-    """Rounds of one kind."""
-
-    step: Step
-    most: int
-    stable: float
-    """It ends when a round's error is not below this share of that of the round before."""
 
 
 @dataclass(frozen=True)
@@ -256,50 +221,50 @@ class Blocks:
     """Of all nodes: twice as many as pairs if all are used."""
 
 
-def settled(
-    positions: DataFrame,
-    blocks: Blocks,
-    phase: Phase,
-    perfect_ms: float,
-    scratch: Scratch,
-    done: list[Round],
-    report: Callable[[Round], None],
-) -> DataFrame:
-    """Positions after the rounds of a phase, which are appended to those done.
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds over the same blocks, one after the other."""
 
-    Args:
-        positions: the columns of `POSITIONS`, stored.
-        blocks: the samples.
-        phase: what kind of rounds, and how many.
-        perfect_ms: a mean error below needs no further round.
-        scratch: for the positions between rounds.
-        done: the rounds so far.
-        report: hears of every round.
-    """
-    before = math.inf
-    for _ in range(phase.most):
-        step = replace(phase.step, number=len(done))
-        positions, mean, resets = _round(positions, blocks, step, scratch)
-        done.append(Round(len(done) + 1, step.polish, mean, resets))
-        report(done[-1])
-        if mean <= perfect_ms or mean >= phase.stable * before:
-            break
-        before = mean
-    return positions
+    blocks: Blocks
+    perfect_ms: float
+    """A mean error below needs no further round."""
+    scratch: Scratch
+    """For the positions between rounds."""
+    report: Callable[[Round], None]
+    """Hears of every round."""
+    done: list[Round] = field(default_factory=list)
 
+    def settled(self, positions: DataFrame, step: Step, most: int, stable: float) -> DataFrame:
+        """Positions after rounds of one kind.
 
-def _round(
-    positions: DataFrame, blocks: Blocks, step: Step, scratch: Scratch
-) -> tuple[DataFrame, float, int]:
-    def moving(own: pa.Table, there: pa.Table) -> pa.Table:
-        return moved(step, own, there)
+        Args:
+            positions: the columns of `POSITIONS`, stored.
+            step: what kind of rounds.
+            most: how many, at most.
+            stable: they end when a round's error is not below this share of that of the round before.
+        """
+        before = math.inf
+        for _ in range(most):
+            numbered = replace(step, number=len(self.done))
+            positions, mean, resets = self._round(positions, numbered)
+            self.done.append(Round(len(self.done) + 1, step.polish, mean, resets))
+            self.report(self.done[-1])
+            if mean <= self.perfect_ms or mean >= stable * before:
+                break
+            before = mean
+        return positions
 
-    own = blocks.neighbourhoods.withColumn("block", block_of("node", blocks.count))
-    there = blocks.needs.join(positions, "node").select("block", *positions.columns)
-    rows = own.groupBy("block").cogroup(there.groupBy("block")).applyInArrow(moving, MOVED)
-    stored = scratch.keep(f"positions-{step.number + 1}", rows)
-    scratch.drop(f"positions-{step.number}")
-    units = F.sum(F.round(F.col("total_ms") * TOTAL_UNITS).cast("bigint"))
-    sums = stored.agg(units, F.sum("resets")).first()
-    assert sums is not None
-    return stored.drop("total_ms", "resets"), sums[0] / TOTAL_UNITS / blocks.samples, int(sums[1])
+    def _round(self, positions: DataFrame, step: Step) -> tuple[DataFrame, float, int]:
+        def moving(own: pa.Table, there: pa.Table) -> pa.Table:
+            return moved(step, own, there)
+
+        blocks = self.blocks
+        own = blocks.neighbourhoods.withColumn("block", block_of("node", blocks.count))
+        there = blocks.needs.join(positions, "node").select("block", *positions.columns)
+        rows = own.groupBy("block").cogroup(there.groupBy("block")).applyInArrow(moving, MOVED)
+        stored = self.scratch.keep(f"positions-{step.number + 1}", rows)
+        self.scratch.drop(f"positions-{step.number}")
+        units = F.sum(F.round(F.col("total_ms") * TOTAL_UNITS).cast("bigint"))
+        sums = stored.agg(units, F.sum("resets")).first()
+        assert sums is not None
+        return stored.drop("total_ms", "resets"), sums[0] / TOTAL_UNITS / blocks.samples, int(sums[1])

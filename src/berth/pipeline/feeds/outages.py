@@ -53,23 +53,10 @@ def with_next(beats: DataFrame) -> DataFrame:
     return beats.withColumn("next", F.lead("ts").over(order))
 
 
-@dataclass(frozen=True)
-class Windows:
-    """The windows of a feed: their length, and those that have heartbeats. No others are looked at."""
-
-    length_ms: int | None
-    starts: DataFrame
-
-    @classmethod
-    def of(cls, heartbeats: DataFrame, length_ms: int | None) -> Windows:
-        """The windows that have sums."""
-        return cls(length_ms, heartbeats.select("window").distinct())
-
-
-def pieces_of(followed: DataFrame, windows: Windows) -> DataFrame:
-    """The times between heartbeats and the `next` ones."""
+def pieces_of(followed: DataFrame, heartbeats: DataFrame, window_ms: int | None) -> DataFrame:
+    """The times between heartbeats and the `next` ones, in the windows that have sums of heartbeats."""
     gaps = followed.where(F.col("next") > F.col("ts"))
-    return merged_pieces(_cut(gaps.withColumn("edge", F.lit(False)), windows))
+    return merged_pieces(_cut(gaps.withColumn("edge", F.lit(False)), heartbeats, window_ms))
 
 
 def merged_pieces(pieces: DataFrame) -> DataFrame:
@@ -77,8 +64,17 @@ def merged_pieces(pieces: DataFrame) -> DataFrame:
     return pieces.groupBy(*PIECE_KEYS).agg(F.sum("n").alias("n"))
 
 
-def edge_pieces(ends: DataFrame, windows: Windows) -> DataFrame:
-    """The times before each node's first and after its last heartbeat, within the feed."""
+def pieces_to_the_ends(
+    beats: DataFrame, ends: DataFrame, heartbeats: DataFrame, window_ms: int | None
+) -> DataFrame:
+    """The times between heartbeats, and those before each node's first and after its last, within the feed.
+
+    Args:
+        beats: every single heartbeat.
+        ends: every node's first and last heartbeat, from `ends_of`.
+        heartbeats: their sums; no other windows are looked at.
+        window_ms: the windows' length.
+    """
     feed = ends.agg(F.min("first.ts").alias("feed_first"), F.max("last.ts").alias("feed_last"))
     known = ends.crossJoin(F.broadcast(feed))
     before = known.select(
@@ -86,17 +82,18 @@ def edge_pieces(ends: DataFrame, windows: Windows) -> DataFrame:
     )
     after = known.select("node", "last.ts", "last.up", F.col("feed_last").alias("next"))
     gaps = before.unionByName(after).where(F.col("next") > F.col("ts"))
-    return _cut(gaps.withColumn("edge", F.lit(True)), windows)
+    edges = _cut(gaps.withColumn("edge", F.lit(True)), heartbeats, window_ms)
+    return pieces_of(with_next(beats), heartbeats, window_ms).unionByName(edges)
 
 
-def _cut(gaps: DataFrame, windows: Windows) -> DataFrame:
+def _cut(gaps: DataFrame, heartbeats: DataFrame, window_ms: int | None) -> DataFrame:
     """Gaps as pieces, cut at the ends of windows."""
-    start, end, length_ms = F.col("ts"), F.col("next"), windows.length_ms
-    if length_ms is None:
+    start, end = F.col("ts"), F.col("next")
+    if window_ms is None:
         gaps = gaps.withColumn("window", F.lit(0).cast("bigint"))
     else:
-        gaps = _in_windows(gaps, length_ms, windows.starts)
-        start, end = F.greatest(start, F.col("window")), F.least(end, F.col("window") + length_ms)
+        gaps = _in_windows(gaps, window_ms, heartbeats.select("window").distinct())
+        start, end = F.greatest(start, F.col("window")), F.least(end, F.col("window") + window_ms)
     return gaps.select(
         "window",
         "node",

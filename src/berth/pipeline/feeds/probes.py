@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,56 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.model import Problem
+from berth.model import Network, Problem
 from berth.model.pair_fields import Known, PairField
-from berth.pipeline.feeds.changes import Changes
-from berth.pipeline.feeds.feed import DAY_MS, TIME, Evidence, Feed, Field, Measure, Rule, named
+from berth.pipeline.feeds.changes import Changes, Document, values_of
+from berth.pipeline.feeds.feed import DAY_MS, TABLE_KEYS, TIME, Evidence, Feed, Field, Measure, Rule, named
 from berth.pipeline.feeds.sampling import Fault, Randomness, Sample, beside, micro
 from berth.pipeline.feeds.statistics import with_level
 
+Pair = tuple[str, str]
 LEAST_WILD, MOST_WILD = 5.0, 50.0
 """A wild synthetic probe takes so many times as long as it should."""
 
 
 def update_links(changes: Changes, table: pd.DataFrame) -> None:
-    """Put measured delays into the document, and name the links that have none."""
-    _Links(changes).update(table)
+    """Put measured delays into the document, and name the links that have none.
+
+    Delays go where the document has the link: its entry, else the matrix, else a new entry.
+    """
+    network, document = changes.problem.network, changes.document["network"]
+    index, one_way = network.index, pooled(changes.problem)
+    found: dict[Pair, float] = values_of(table, TABLE_KEYS["links"], "delay_ms")
+    delays = {pair: delay for pair, delay in found.items() if pair[0] in index and pair[1] in index}
+    senders, receivers = (np.array([index[pair[end]] for pair in delays], dtype=np.intp) for end in (0, 1))
+    changes.missing("delay_ms of links", _unmeasured(network, one_way, senders, receivers))
+    entries = {(entry["from"], entry["to"]): entry for entry in document.get("links", ())}
+    rest: dict[Pair, float] = {}
+    for (sender, receiver), delay in delays.items():
+        ways = ((sender, receiver), (receiver, sender)) if one_way else ((sender, receiver),)
+        held = [entries[way] for way in ways if way in entries]
+        for entry in held:
+            entry["delay_ms"] = delay
+        if not held:
+            rest[sender, receiver] = delay
+    matrix = network.matrices.get("delay_ms")
+    if network.routing == "shortest_path":
+        physical = {
+            (sender, receiver): delay
+            for (sender, receiver), delay in rest.items()
+            if matrix is not None and not np.isnan(matrix[index[sender], index[receiver]])
+        }
+        changes.unlinked = len(rest) - len(physical)
+        rest = physical
+    else:
+        changes.added_links = int((~network.table.connected[senders, receivers]).sum())
+    if rest and (matrix is not None or not entries):
+        _fill_matrix(document, network, rest, one_way)
+    else:
+        for (sender, receiver), delay in rest.items():
+            # an entry that held for both ways no longer does: its fields hold for this way, too
+            both = entries.get((receiver, sender), {}) if document.get("symmetric", True) else {}
+            document["links"].append({**both, "from": sender, "to": receiver, "delay_ms": delay})
 
 
 class Probes(Feed):
@@ -136,107 +172,27 @@ def _link_table(sample: Sample) -> pa.Table:
     )
 
 
-class _Links:
-    """Delays go where the document has the link: its entry, else the matrix, else a new entry."""
+def _fill_matrix(document: Document, network: Network, delays: Mapping[Pair, float], one_way: bool) -> None:
+    size, index = len(network.nodes), network.index
+    before = network.matrices.get("delay_ms")
+    matrix = np.where(np.eye(size, dtype=bool), 0.0, np.nan) if before is None else before.copy()
+    for (sender, receiver), delay in delays.items():
+        matrix[index[sender], index[receiver]] = delay
+        if one_way:
+            matrix[index[receiver], index[sender]] = delay
+    entries = matrix.astype(object)
+    entries[np.isnan(matrix)] = None
+    document["delay_ms"] = entries.tolist()
 
-    def __init__(self, changes: Changes) -> None:
-        self._changes = changes
-        self._one_way = pooled(changes.problem)
-        self._network = changes.document["network"]
-        self._index = changes.problem.network.index
-        self._entries = {(entry["from"], entry["to"]): entry for entry in self._network.get("links", ())}
 
-    def update(self, table: pd.DataFrame) -> None:
-        """Put the delays in, and name the links that have none."""
-        known = table[
-            table["smoothed_delay_ms"].notna()
-            & table["from"].isin(self._index)
-            & table["to"].isin(self._index)
-        ]
-        senders, receivers = (known[end].map(self._index).to_numpy(np.intp) for end in ("from", "to"))
-        delays = known["smoothed_delay_ms"].to_numpy(np.float64)
-        table_before = self._changes.problem.network.table
-        self._changes.added_links = int((~table_before.connected[senders, receivers]).sum())
-        in_entries = self._update_entries(senders, receivers, delays)
-        rest = ~in_entries
-        self._place(senders[rest], receivers[rest], delays[rest])
-        self._name_missing(senders, receivers)
-
-    def _update_entries(self, senders: Any, receivers: Any, delays: Any) -> Any:
-        """Delays of pairs that have an entry; the mask says which those were."""
-        size = len(self._index)
-        pairs = np.array([self._index[a] * size + self._index[b] for a, b in self._entries], dtype=np.intp)
-        forward = np.isin(senders * size + receivers, pairs)
-        backward = np.isin(receivers * size + senders, pairs)
-        names = [node.name for node in self._changes.problem.network.nodes]
-        holds = forward | (backward if self._one_way else False)
-        for a, b, delay in zip(senders[holds], receivers[holds], delays[holds], strict=True):
-            for pair in (
-                ((names[a], names[b]), (names[b], names[a])) if self._one_way else ((names[a], names[b]),)
-            ):
-                if pair in self._entries:
-                    self._entries[pair]["delay_ms"] = float(delay)
-        return holds
-
-    def _place(self, senders: Any, receivers: Any, delays: Any) -> None:
-        """Delays of pairs without an entry."""
-        network = self._changes.problem.network
-        physical = network.routing == "shortest_path"
-        matrix = network.matrices.get("delay_ms")
-        if physical:
-            linked = np.zeros(len(senders), bool) if matrix is None else ~np.isnan(matrix[senders, receivers])
-            self._changes.unlinked = int((~linked).sum())
-            self._changes.added_links = 0
-            senders, receivers, delays = senders[linked], receivers[linked], delays[linked]
-        if len(senders) == 0:
-            return
-        if matrix is not None or not self._entries:
-            self._fill_matrix(senders, receivers, delays, matrix)
-        else:
-            self._append(senders, receivers, delays)
-
-    def _fill_matrix(self, senders: Any, receivers: Any, delays: Any, before: Any) -> None:
-        size = len(self._index)
-        matrix = np.full((size, size), np.nan) if before is None else before.copy()
-        if before is None:
-            np.fill_diagonal(matrix, 0.0)
-        matrix[senders, receivers] = delays
-        if self._one_way:
-            matrix[receivers, senders] = delays
-        entries = matrix.astype(object)
-        entries[np.isnan(matrix)] = None
-        self._network["delay_ms"] = entries.tolist()
-
-    def _append(self, senders: Any, receivers: Any, delays: Any) -> None:
-        names = [node.name for node in self._changes.problem.network.nodes]
-        links = self._network["links"]
-        for a, b, delay in zip(senders, receivers, delays, strict=True):
-            # an entry that held for both ways no longer does: its fields hold for this way, too
-            both = self._entries.get((names[b], names[a]), {}) if self._network.get("symmetric", True) else {}
-            links.append({**both, "from": names[a], "to": names[b], "delay_ms": float(delay)})
-
-    def _name_missing(self, senders: Any, receivers: Any) -> None:
-        problem = self._changes.problem
-        names = [node.name for node in problem.network.nodes]
-        linked = problem.network.table.connected
-        if isinstance(linked, Known):
-            pairs = zip(*self._unmeasured_entries(linked, senders, receivers), strict=True)
-        else:
-            missing = linked.copy()
-            np.fill_diagonal(missing, False)
-            missing[senders, receivers] = False
-            if self._one_way:
-                missing[receivers, senders] = False
-                missing = np.triu(missing | missing.T)
-            pairs = zip(*np.nonzero(missing), strict=True)
-        self._changes.missing("delay_ms of links", (f"{names[a]} -> {names[b]}" for a, b in pairs))
-
-    def _unmeasured_entries(self, linked: Known, senders: Any, receivers: Any) -> tuple[Any, Any]:
-        """Of a network without matrices only what has an entry can be missing: coordinates are no links."""
-        size = len(linked)
-        here, there, _ = linked.field.entries
-        measured = senders * size + receivers
-        if self._one_way:
-            here, there = np.minimum(here, there), np.maximum(here, there)
-            measured = np.minimum(senders, receivers) * size + np.maximum(senders, receivers)
-        return np.divmod(np.setdiff1d(here * size + there, measured), size)
+def _unmeasured(network: Network, one_way: bool, senders: Any, receivers: Any) -> Iterator[str]:
+    """The links without a measurement."""
+    size, linked = len(network.nodes), network.table.connected
+    # of a network without matrices only what has an entry can be missing: coordinates are no links
+    here, there = linked.field.entries[:2] if isinstance(linked, Known) else np.nonzero(linked)
+    if one_way:
+        here, there = np.minimum(here, there), np.maximum(here, there)
+        senders, receivers = np.minimum(senders, receivers), np.maximum(senders, receivers)
+    pairs = (here * size + there)[here != there]
+    for pair in np.setdiff1d(pairs, senders * size + receivers).tolist():
+        yield f"{network.nodes[pair // size].name} -> {network.nodes[pair % size].name}"

@@ -56,8 +56,9 @@ _UNITS = float(2**26)
 
 def with_bucket(rows: DataFrame, value: str) -> DataFrame:
     """The rows with the number of a value's `bucket`, and how far `inside` it the value lies, from 0 to 1."""
+    logarithm = F.log(F.greatest(F.col(value), F.lit(SMALLEST)))
     return (
-        rows.withColumn("inside", _position(F.col(value)))
+        rows.withColumn("inside", logarithm / BUCKET_WIDTH)
         .withColumn("bucket", F.floor("inside").cast("int"))
         .withColumn("inside", F.col("inside") - F.col("bucket"))
     )
@@ -73,40 +74,22 @@ def bucket_sums() -> list[Column]:
     ]
 
 
-def _position(value: Column) -> Column:
-    return F.log(F.greatest(value, F.lit(SMALLEST))) / BUCKET_WIDTH
-
-
 def with_level(sums: DataFrame, keys: list[str]) -> DataFrame:
     """From rows of keys, `bucket` and its sums to rows of keys, `level`, `spread` and `samples`.
 
     `spread` is the standard deviation of the values that count, in their own unit; `samples` counts all of
     them.
     """
-    points = F.array_sort(
-        F.collect_list(
-            F.struct(
-                _bucket_mean().alias("mean"),
-                _bucket_variance().alias("variance"),
-                F.col("n").cast("double").alias("n"),
-            )
-        )
-    )
+    inside, square = (F.col(power) / F.col("n") / _UNITS for power in ("first_power", "second_power"))
+    mean = (F.col("bucket") + inside) * BUCKET_WIDTH
+    variance = F.greatest(square - inside * inside, F.lit(0.0)) * BUCKET_WIDTH**2
+    point = F.struct(mean.alias("mean"), variance.alias("variance"), F.col("n").cast("double").alias("n"))
+    points = F.array_sort(F.collect_list(point))
     grouped = sums.groupBy(*keys).agg(points.alias("points"), F.sum("n").alias("samples"))
     fitted = grouped.withColumn("fit", _fit(F.col("points"))).withColumn(
         "level", _from_logarithm(F.col("fit.centre"))
     )
     return fitted.select(*keys, "level", (F.col("level") * F.col("fit.deviation")).alias("spread"), "samples")
-
-
-def _bucket_mean() -> Column:
-    return (F.col("bucket") + F.col("first_power") / F.col("n") / _UNITS) * BUCKET_WIDTH
-
-
-def _bucket_variance() -> Column:
-    mean = F.col("first_power") / F.col("n") / _UNITS
-    square = F.col("second_power") / F.col("n") / _UNITS
-    return F.greatest(square - mean * mean, F.lit(0.0)) * BUCKET_WIDTH**2
 
 
 def _from_logarithm(logarithm: Column) -> Column:

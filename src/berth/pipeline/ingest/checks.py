@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Problem
@@ -29,15 +29,11 @@ class Clock:
 
 def with_values_judged(records: DataFrame, feed: Feed, clock: Clock) -> DataFrame:
     """The records with the column `reason`: the first thing that is wrong with their values, or null."""
-    checks = [_missing(field) for field in feed.fields]
+    checks = [F.when(F.col(f"`{field.name}`").isNull(), f"{field.name}: missing") for field in feed.fields]
     checks += [_out_of_range(field) for field in feed.fields if field.kind == "number"]
     checks.append(_out_of_time(clock))
     checks += [F.when(rule.broken(), rule.reason) for rule in feed.value_rules]
     return records.withColumn("reason", F.coalesce(F.col("fault"), *checks))
-
-
-def _missing(field: Field) -> Column:
-    return F.when(F.col(f"`{field.name}`").isNull(), f"{field.name}: missing")
 
 
 def _out_of_range(field: Field) -> Column:
@@ -122,7 +118,9 @@ def _with_answer(rows: DataFrame, answer: str, columns: tuple[str, ...], known: 
     """A column that says whether a name is known: by literals if these are few, else by a join."""
     if len(known) <= _MOST_LITERALS:
         return rows.withColumn(answer, _is_one_of(columns, known))
-    listed = _listed(rows.sparkSession, known).withColumn(answer, F.lit(True))
+    listed = rows.sparkSession.createDataFrame(
+        pd.DataFrame({"_name": list(known), answer: True}), f"_name string, {answer} boolean"
+    )
     joined = rows.withColumn("_name", F.concat_ws("/", *columns)).join(F.broadcast(listed), "_name", "left")
     return joined.drop("_name").withColumn(answer, F.col(answer).isNotNull())
 
@@ -139,7 +137,3 @@ def _is_one_of(columns: tuple[str, ...], names: Collection[str]) -> Column:
 def _literal(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
-
-
-def _listed(session: SparkSession, names: Collection[str]) -> DataFrame:
-    return session.createDataFrame(pd.DataFrame({"_name": list(names)}), "_name string")

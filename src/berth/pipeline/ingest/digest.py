@@ -8,8 +8,11 @@ batches end with the same numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -17,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Problem
-from berth.pipeline.feeds import Feed
+from berth.pipeline.feeds import FEEDS, Feed
 from berth.pipeline.feeds.statistics import amount, bucket_sums, window_of, with_bucket
 from berth.pipeline.ingest.checks import (
     Clock,
@@ -28,7 +31,11 @@ from berth.pipeline.ingest.checks import (
 )
 from berth.pipeline.ingest.files import Source, find_broken, look_into
 from berth.pipeline.ingest.records import broken_rows, read_records, refused_rows
+from berth.pipeline.options import IngestOptions
 from berth.spark.failure import first_cause
+
+Report = Callable[[str], None]
+Result = TypeVar("Result")
 
 FEW = 500_000
 """Records that one task handles in less time than it takes to plan for several."""
@@ -39,24 +46,69 @@ FAILURES = (PySparkException, Py4JJavaError)
 """Spark raises the second for what goes wrong in its tasks."""
 
 
+def reading_again(take_in: Callable[[bool], Result], given_up: Callable[[], bool]) -> Result:
+    """What `take_in(thorough)` gives, thoroughly if it fails: a later pass may read what the first didn't."""
+    try:
+        return take_in(False)
+    except FAILURES:
+        if given_up():
+            raise
+        return take_in(True)
+
+
+def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much came in; counts of several batches can be added up."""
+
+    files: dict[str, int] = field(default_factory=dict)
+    records: dict[str, int] = field(default_factory=dict)
+    """Those that make sense."""
+    quarantined: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By feed and reason."""
+    first: int | None = None
+    last: int | None = None
+    """Epoch milliseconds of the first and the last record that makes sense."""
+
+    def __add__(self, other: Counts) -> Counts:
+        both = {**self.quarantined, **other.quarantined}
+        folders = [feed.name for feed in FEEDS if feed.name in both]
+        return Counts(
+            _added(self.files, other.files),
+            _added(self.records, other.records),
+            {
+                name: _added(self.quarantined.get(name, {}), other.quarantined.get(name, {}))
+                for name in folders
+            },
+            min((time for time in (self.first, other.first) if time is not None), default=None),
+            max((time for time in (self.last, other.last) if time is not None), default=None),
+        )
+
+    @property
+    def total(self) -> int:
+        """The records that make sense, over all folders."""
+        return sum(self.records.values())
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last record; the epoch where there is none."""
+        return self.first or 0, self.last or 0
+
+
 @dataclass(frozen=True)
 class Digest:
     """What a folder's files come to. `forget` gives the memory back that the sums take."""
 
     feed: Feed
-    files: int
+    counts: Counts
     sums: DataFrame
     each_record: DataFrame | None
     """Of every record that makes sense, what its feed needs of single ones; None: nothing."""
-    quarantine: DataFrame | None
-    """None: there is nothing to put there."""
-    reasons: dict[str, int]
-    """How many rows the quarantine gets, and why."""
-    records: int
-    """Those that make sense."""
-    first: int | None
-    last: int | None
-    """Epoch milliseconds of the first and the last record that makes sense."""
+    quarantine: list[DataFrame]
+    """All that is put there; nothing if all makes sense."""
     kept: DataFrame
 
     def forget(self) -> None:
@@ -71,23 +123,35 @@ class Digester:
     session: SparkSession
     root: Path
     problem: Problem
-    clock: Clock
-    window_ms: int | None
+    options: IngestOptions
+    report: Report
 
-    def digest(self, feed: Feed, paths: list[Path], thorough: bool = False) -> Digest:
-        """Take in a folder's files; those that can't be read are quarantined by name.
+    def digests(
+        self, files: Mapping[str, list[Path]], thorough: bool, watermark: int | None = None
+    ) -> dict[str, Digest]:
+        """Take in the files of every feed; those that can't be read are quarantined by name.
 
         Args:
-            feed: whose files they are.
-            paths: the files.
+            files: by feed.
             thorough: read every file through beforehand, all columns of it.
+            watermark: records from before this time come too late.
         """
+        now_ms = time.time_ns() // 1_000_000
+        clock = Clock(now_ms + round(self.options.clock_skew_s * 1000), watermark)
+        found = {}
+        for feed in FEEDS:
+            if files.get(feed.name):
+                self.report(f"reading {feed.name}")
+                found[feed.name] = self._taken_in(feed, files[feed.name], clock, thorough)
+        return found
+
+    def _taken_in(self, feed: Feed, paths: list[Path], clock: Clock, thorough: bool) -> Digest:
         sources = look_into(paths)
         if thorough:
             sources = self._unreadable(feed, find_broken(sources))
         while True:
             try:
-                return self._digest(feed, sources)
+                return self._digest(feed, sources, clock)
             except FAILURES:
                 again = find_broken(sources)
                 if again == sources:
@@ -96,12 +160,15 @@ class Digester:
                     raise
                 sources = again
 
-    def _digest(self, feed: Feed, sources: list[Source]) -> Digest:
-        records = with_values_judged(read_records(self.session, feed, sources), feed, self.clock)
+    def _digest(self, feed: Feed, sources: list[Source], clock: Clock) -> Digest:
+        records = with_values_judged(read_records(self.session, feed, sources), feed, clock)
         # names are judged where there are few of them, behind the sums, and not in every record
-        kept = with_names_judged(sums_of(records, feed, self.window_ms), feed, self.problem).persist()
+        kept = with_names_judged(sums_of(records, feed, self.options.window_ms), feed, self.problem).persist()
+        counted = kept.groupBy("reason").agg(
+            F.sum("records").alias("records"), F.min("first").alias("first"), F.max("last").alias("last")
+        )
         try:
-            found = {row["reason"]: row for row in _counts(kept).collect()}
+            found = {row["reason"]: row for row in counted.collect()}
         except FAILURES:
             kept.unpersist()
             raise
@@ -112,27 +179,28 @@ class Digester:
         if feed.name_reasons & found.keys():
             refused = unknown_names(kept, feed, FEW_NAMES)
             bad = named if refused is None else with_refused_names(records, feed, refused)
-        return Digest(
-            feed,
-            len(sources),
-            _in_one_place(kept.where(F.col("reason").isNull()).drop("reason"), few),
-            _in_one_place(_each_record(named, feed), few) if feed.each_record else None,
-            self._quarantine(feed, sources, bad if found else None),
-            {reason: row["records"] for reason, row in sorted(found.items())} | _broken_count(sources),
-            0 if sensible is None else sensible["records"],
+        quarantine = [refused_rows(bad, feed, self.root)] if found else []
+        reasons = {reason: row["records"] for reason, row in sorted(found.items())}
+        broken = [source for source in sources if source.broken is not None]
+        if broken:
+            quarantine.append(broken_rows(self.session, feed, self.root, broken))
+            reasons[FILE_REASON] = len(broken)
+        counts = Counts(
+            {feed.name: len(sources)},
+            {feed.name: 0 if sensible is None else sensible["records"]},
+            {feed.name: reasons} if reasons else {},
             None if sensible is None else sensible["first"],
             None if sensible is None else sensible["last"],
+        )
+        sums, single = (rows.where(F.col("reason").isNull()) for rows in (kept, named))
+        return Digest(
+            feed,
+            counts,
+            _in_one_place(sums.drop("reason"), few),
+            _in_one_place(single.select(*feed.each_record), few) if feed.each_record else None,
+            quarantine,
             kept,
         )
-
-    def _quarantine(self, feed: Feed, sources: list[Source], judged: DataFrame | None) -> DataFrame | None:
-        rows = None
-        if judged is not None:
-            rows = refused_rows(judged, feed, self.root)
-        if _broken_count(sources):
-            files = broken_rows(self.session, feed, self.root, sources)
-            rows = files if rows is None else rows.unionByName(files)
-        return rows
 
     def _unreadable(self, feed: Feed, sources: list[Source]) -> list[Source]:
         """The sources again, with those marked that Spark can't read, found by halves; the last resort."""
@@ -157,10 +225,6 @@ class Digester:
         except FAILURES as error:
             return f"file: Spark can't read it ({first_cause(error)})"
         return None
-
-
-def _each_record(judged: DataFrame, feed: Feed) -> DataFrame:
-    return judged.where(F.col("reason").isNull()).select(*feed.each_record)
 
 
 def sums_of(judged: DataFrame, feed: Feed, window_ms: int | None) -> DataFrame:
@@ -196,14 +260,3 @@ def merged(sums: DataFrame, feed: Feed) -> DataFrame:
 def _in_one_place(rows: DataFrame, few: bool) -> DataFrame:
     """Few rows in one partition: joining and grouping them needs no shuffle, and a plan has few stages."""
     return rows.coalesce(1) if few else rows
-
-
-def _counts(sums: DataFrame) -> DataFrame:
-    return sums.groupBy("reason").agg(
-        F.sum("records").alias("records"), F.min("first").alias("first"), F.max("last").alias("last")
-    )
-
-
-def _broken_count(sources: list[Source]) -> dict[str, int]:
-    number = sum(source.broken is not None for source in sources)
-    return {FILE_REASON: number} if number else {}

@@ -22,26 +22,24 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from berth.files.document import write_text
 from berth.model import BadInput
-from berth.pipeline.feeds import FEEDS, HEARTBEATS, TABLE_KEYS
+from berth.pipeline.feeds import HEARTBEATS, TABLE_KEYS
 from berth.pipeline.feeds.feed import Evidence
 from berth.pipeline.feeds.heartbeats import references_of
 from berth.pipeline.feeds.outages import (
     LOOK_BACK,
-    Windows,
-    edge_pieces,
     ends_of,
     merged_pieces,
     own_intervals,
     pieces_of,
+    pieces_to_the_ends,
     with_next,
 )
 from berth.pipeline.feeds.statistics import latest
-from berth.pipeline.ingest.checks import Clock
-from berth.pipeline.ingest.digest import FAILURES, Digest, Digester, merged
+from berth.pipeline.ingest.digest import Counts, Digest, Digester, Report, merged, reading_again
 from berth.pipeline.ingest.files import hidden, ignored_entries, telemetry_files
-from berth.pipeline.ingest.job import FOLLOW_STATE, Report, counts_of, now_ms, quarantine_of, target_held
-from berth.pipeline.ingest.publish import Counts, Summary, Target, publish
-from berth.pipeline.ingest.state import FINAL, PARTS, Draft, FinalRows, Notes, States
+from berth.pipeline.ingest.job import FOLLOW_STATE, quarantine_of, target_held
+from berth.pipeline.ingest.publish import Summary, Target, publish
+from berth.pipeline.ingest.state import FINAL, FinalRows, Notes, State, States
 from berth.pipeline.ingest.tables import MEASURES, NOTHING_MEASURED, TABLE_SCHEMAS, TABLES, finished, measured
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.storage import empty_table
@@ -78,8 +76,8 @@ def follow(
         home = out / FOLLOW_STATE
         home.mkdir(exist_ok=True)
         _same_settings(home, telemetry, options)
-        follower = _Follower(session, telemetry, out, target, options, report)
-        _run(session, telemetry, home, follower, options, once)
+        follower = _Follower(Digester(session, telemetry, target.problem, options, report), target, out)
+        _run(follower, home, once)
         return follower.summary()
 
 
@@ -104,22 +102,16 @@ def _same_settings(home: Path, telemetry: Path, options: IngestOptions) -> None:
         raise BadInput(mistakes)
 
 
-def _run(
-    session: SparkSession,
-    telemetry: Path,
-    home: Path,
-    follower: _Follower,
-    options: IngestOptions,
-    once: bool,
-) -> None:
+def _run(follower: _Follower, home: Path, once: bool) -> None:
+    digester = follower.digester
     files = (
-        session.readStream.format("binaryFile")
+        digester.session.readStream.format("binaryFile")
         .schema(_FILES)
         .option("recursiveFileLookup", "true")
         .option("maxFilesPerTrigger", MOST_FILES)
         # without this, a file much older than the newest one would be passed over without a word
         .option("maxFileAge", "36500d")
-        .load(spark_path(telemetry))
+        .load(spark_path(digester.root))
         .select("path")
     )
     writer = files.writeStream.foreachBatch(follower.take).option(
@@ -128,7 +120,7 @@ def _run(
     trigger = (
         {"availableNow": True}
         if once
-        else {"processingTime": f"{round(options.every_s * 1000)} milliseconds"}
+        else {"processingTime": f"{round(digester.options.every_s * 1000)} milliseconds"}
     )
     stop = follower.stop_requested
     query = writer.trigger(**trigger).start()
@@ -161,32 +153,25 @@ def _set_by_signals(stop: threading.Event) -> Iterator[None]:
 class _Follower:
     """Takes in one batch after the other; the state after each is on disk before its tables are."""
 
-    def __init__(
-        self,
-        session: SparkSession,
-        telemetry: Path,
-        out: Path,
-        target: Target,
-        options: IngestOptions,
-        report: Report,
-    ) -> None:
-        self._session = session
-        self._telemetry = telemetry
-        self._out = out
-        self._target = target
-        self._options = options
-        self._report = report
-        self._states = States(session, out / FOLLOW_STATE / "states")
-        self._final = FinalRows(session, out / FOLLOW_STATE / "final")
-        self._summary: Summary | None = None
+    def __init__(self, digester: Digester, target: Target, out: Path) -> None:
+        self.digester = digester
         self.stop_requested = threading.Event()
+        self._session, self._options, self._report = digester.session, digester.options, digester.report
+        self._target = target
+        self._out = out
+        self._states = States(self._session, out / FOLLOW_STATE / "states")
+        self._final = FinalRows(self._session, out / FOLLOW_STATE / "final")
+        self._summary: Summary | None = None
 
     def take(self, batch: DataFrame, number: int) -> None:
         """Take in a batch of files; the same batch again comes to the same."""
         state = number + 1
-        if not self._states.exists(state):
+        if not self._states[state].exists:
             # as many rows as files, and no more of these than a batch may have
-            self._advance(state, [row["path"] for row in batch.collect()])
+            files = self._by_feed([row["path"] for row in batch.collect()])
+            reading_again(
+                lambda thorough: self._write_state(state, files, thorough), self.stop_requested.is_set
+            )
         self._summary = self._publish(state)
         self._states.forget_before(state)
         self._report(f"waiting for files; {self._summary.counts.total:,} records so far")
@@ -198,56 +183,40 @@ class _Follower:
             return self._summary or self._publish(newest)
         return self._show_problem(NOTHING_MEASURED, Counts())
 
-    def _advance(self, state: int, uris: list[str]) -> None:
-        try:
-            self._write_state(state, uris, thorough=False)
-        except FAILURES:
-            if self.stop_requested.is_set():
-                raise
-            # a later pass over the files may read what the first one didn't have to
-            self._write_state(state, uris, thorough=True)
+    def _by_feed(self, uris: list[str]) -> dict[str, list[Path]]:
+        paths: dict[str, list[Path]] = {}
+        for uri in sorted(uris):
+            # Hadoop's text of a path: nothing in it is encoded
+            path = Path(re.sub(r"^file:(//)?(?=/)", "", uri))
+            parts = path.relative_to(self.digester.root).parts
+            if len(parts) > 1 and not any(hidden(part) for part in parts):
+                paths.setdefault(parts[0], []).append(path)
+        return paths
 
-    def _write_state(self, state: int, uris: list[str], thorough: bool) -> None:
+    def _write_state(self, state: int, files: Mapping[str, list[Path]], thorough: bool) -> None:
         """From the state before and new files to the next state."""
-        before = self._states.notes(state - 1)
-        digests = self._digests(uris, before.watermark, thorough)
-        notes = self._moved_on(before, before.counts + counts_of(digests.values()))
+        before = self._states[state - 1].notes
+        digests = self.digester.digests(files, thorough, before.watermark)
+        notes = self._moved_on(before, sum((item.counts for item in digests.values()), before.counts))
         with ExitStack() as until:
             for item in digests.values():
                 until.callback(item.forget)
             draft = until.enter_context(self._states.next(state))
             self._report("writing the state")
-            self._write_sums(draft, digests, before.open_from)
+            for name, item in digests.items():
+                sums = opened(draft.part(name), before.open_from)
+                draft.write(name, merged(sums.unionByName(item.sums), item.feed))
             if HEARTBEATS.name in digests:
                 self._write_beats(draft, digests[HEARTBEATS.name], before.open_from, notes.watermark, until)
             final = {}
             if notes.open_from != before.open_from:
                 final = self._close(draft, before, notes, until)
-            if state == 1 or any(item.quarantine is not None for item in digests.values()):
+            if state == 1 or any(item.quarantine for item in digests.values()):
                 final["quarantine"] = quarantine_of(self._session, digests.values())
             notes = replace(notes, final_from=self._gather(state, final, before.final_from))
             for name, rows in final.items():
-                draft.write_final(name, rows)
+                draft.write(f"{FINAL}/{name}", rows)
             draft.write_notes(notes)
-
-    def _digests(self, uris: list[str], watermark: int | None, thorough: bool) -> dict[str, Digest]:
-        paths: dict[str, list[Path]] = {}
-        for uri in sorted(uris):
-            # Hadoop's text of a path: nothing in it is encoded
-            path = Path(re.sub(r"^file:(//)?(?=/)", "", uri))
-            parts = path.relative_to(self._telemetry).parts
-            if len(parts) > 1 and not any(hidden(part) for part in parts):
-                paths.setdefault(parts[0], []).append(path)
-        clock = Clock(now_ms() + round(self._options.clock_skew_s * 1000), watermark)
-        digester = Digester(
-            self._session, self._telemetry, self._target.problem, clock, self._options.window_ms
-        )
-        digests = {}
-        for feed in FEEDS:
-            if feed.name in paths:
-                self._report(f"reading {feed.name}")
-                digests[feed.name] = digester.digest(feed, paths[feed.name], thorough)
-        return digests
 
     def _moved_on(self, before: Notes, counts: Counts) -> Notes:
         """The watermark and the first open window behind a batch; neither ever goes back."""
@@ -258,30 +227,25 @@ class _Follower:
         open_from = None if window_ms is None else watermark // window_ms * window_ms
         return replace(before, counts=counts, watermark=watermark, open_from=open_from)
 
-    def _write_sums(self, draft: Draft, digests: Mapping[str, Digest], open_from: int | None) -> None:
-        for name, item in digests.items():
-            before = opened(draft.part(name), open_from)
-            draft.write(name, merged(before.unionByName(item.sums), item.feed))
-
     def _write_beats(
-        self, draft: Draft, new: Digest, open_from: int | None, watermark: int | None, until: ExitStack
+        self, draft: State, new: Digest, open_from: int | None, watermark: int | None, until: ExitStack
     ) -> None:
         assert new.each_record is not None
         followed = with_next(draft.part("beats").unionByName(new.each_record)).persist()
         until.callback(followed.unpersist)
         # no heartbeat from before the watermark counts any more: what lies before it is settled
         settled = F.coalesce(F.col("next") <= F.lit(watermark), F.lit(False))
-        windows = Windows.of(draft.part(HEARTBEATS.name), self._options.window_ms)
-        pieces = pieces_of(followed.where(settled), windows)
+        sums = draft.part(HEARTBEATS.name)
+        pieces = pieces_of(followed.where(settled), sums, self._options.window_ms)
         ends = draft.part("ends").unionByName(ends_of(followed.drop("next")))
         before = opened(draft.part("pieces"), open_from)
         draft.write("pieces", merged_pieces(before.unionByName(pieces)))
         draft.write("ends", ends_of(ends))
         draft.write("beats", followed.where(~settled).drop("next"))
 
-    def _close(self, draft: Draft, before: Notes, notes: Notes, until: ExitStack) -> dict[str, DataFrame]:
+    def _close(self, draft: State, before: Notes, notes: Notes, until: ExitStack) -> dict[str, DataFrame]:
         """Rows of windows that no record can come to any more; what later windows need of them is written."""
-        parts = {name: draft.part(name) for name in PARTS}
+        parts = draft.parts()
         tables = self._tables(parts, replace(notes, open_from=before.open_from), until)
         closed = F.col("window_end") <= F.timestamp_millis(F.lit(notes.open_from))
         final = {name: table.where(closed).persist() for name, table in tables.items()}
@@ -300,12 +264,9 @@ class _Follower:
         return final
 
     def _all_pieces(self, parts: Mapping[str, DataFrame]) -> DataFrame:
-        windows = Windows.of(parts[HEARTBEATS.name], self._options.window_ms)
-        return (
-            parts["pieces"]
-            .unionByName(pieces_of(with_next(parts["beats"]), windows))
-            .unionByName(edge_pieces(parts["ends"], windows))
-        )
+        sums = parts[HEARTBEATS.name]
+        unsettled = pieces_to_the_ends(parts["beats"], parts["ends"], sums, self._options.window_ms)
+        return parts["pieces"].unionByName(unsettled)
 
     def _gather(self, state: int, final: dict[str, DataFrame], since: Mapping[str, int]) -> dict[str, int]:
         """Put many small files of final rows together; says since which state a table's files count."""
@@ -339,9 +300,8 @@ class _Follower:
     def _publish(self, state: int) -> Summary:
         """Show users what a state comes to."""
         self._report("writing the tables")
-        notes = self._states.notes(state)
-        self._final.take_over(state, self._states.folder(state) / FINAL)
-        parts = {name: self._states.part(state, name) for name in PARTS}
+        notes, parts = self._states[state].notes, self._states[state].parts()
+        self._final.take_over(state, self._states[state].place / FINAL)
         newest = {}
         with ExitStack() as until:
             tables = self._tables(parts, notes, until)
@@ -353,7 +313,7 @@ class _Follower:
         return self._show_problem(newest, notes.counts)
 
     def _show_problem(self, newest: Mapping[str, pd.DataFrame], counts: Counts) -> Summary:
-        ignored = ignored_entries(self._telemetry)
+        ignored = ignored_entries(self.digester.root)
         return publish(self._out, self._target, newest, self._options, counts, ignored)
 
 

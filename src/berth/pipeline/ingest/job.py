@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import reduce
@@ -16,26 +15,16 @@ from berth.model import BadInput
 from berth.pipeline.feeds import FEEDS, HEARTBEATS
 from berth.pipeline.feeds.feed import Evidence
 from berth.pipeline.feeds.heartbeats import REFERENCES
-from berth.pipeline.feeds.outages import (
-    INTERVALS,
-    PIECES,
-    Windows,
-    edge_pieces,
-    ends_of,
-    pieces_of,
-    with_next,
-)
-from berth.pipeline.ingest.checks import Clock
-from berth.pipeline.ingest.digest import FAILURES, Digest, Digester
+from berth.pipeline.feeds.outages import INTERVALS, PIECES, ends_of, pieces_to_the_ends
+from berth.pipeline.ingest.digest import Counts, Digest, Digester, Report, reading_again
 from berth.pipeline.ingest.files import ignored_entries, telemetry_files
-from berth.pipeline.ingest.publish import Counts, Summary, Target, newest_values, publish
+from berth.pipeline.ingest.publish import Summary, Target, newest_values, publish
 from berth.pipeline.ingest.records import QUARANTINE
 from berth.pipeline.ingest.tables import NOTHING_MEASURED, TABLE_SCHEMAS, TABLES, finished, measured
 from berth.pipeline.options import IngestOptions
 from berth.pipeline.storage import empty_table, remove_leftovers, write_empty_table, write_table
 from berth.spark.paths import spark_path
 
-Report = Callable[[str], None]
 FOLLOW_STATE = ".follow"
 
 
@@ -55,51 +44,23 @@ def ingest(
     target = Target.load(problem)
     telemetry, out = telemetry.resolve(), out.resolve()
     files = telemetry_files(telemetry)
+    digester = Digester(session, telemetry, target.problem, options, report)
     with target_held(telemetry, out):
-        return _ingest(session, telemetry, files, target, out, options, report)
-
-
-def _ingest(
-    session: SparkSession,
-    telemetry: Path,
-    files: Mapping[str, list[Path]],
-    target: Target,
-    out: Path,
-    options: IngestOptions,
-    report: Report,
-) -> Summary:
-    if (out / FOLLOW_STATE).exists():
-        raise BadInput([f"--out: {out} belongs to an ingest with --follow; choose another folder"])
-    clock = Clock(newest=now_ms() + round(options.clock_skew_s * 1000))
-    digester = Digester(session, telemetry, target.problem, clock, options.window_ms)
-    try:
-        return _take_in(digester, files, target, out, options, report, thorough=False)
-    except FAILURES:
-        # a later pass over the files may read what the first one didn't have to
-        return _take_in(digester, files, target, out, options, report, thorough=True)
+        if (out / FOLLOW_STATE).exists():
+            raise BadInput([f"--out: {out} belongs to an ingest with --follow; choose another folder"])
+        return reading_again(lambda thorough: _take_in(digester, files, target, out, thorough), lambda: False)
 
 
 def _take_in(
-    digester: Digester,
-    files: Mapping[str, list[Path]],
-    target: Target,
-    out: Path,
-    options: IngestOptions,
-    report: Report,
-    thorough: bool,
+    digester: Digester, files: Mapping[str, list[Path]], target: Target, out: Path, thorough: bool
 ) -> Summary:
-    session, telemetry = digester.session, digester.root
-    digests = {}
-    for feed in FEEDS:
-        if files.get(feed.name):
-            report(f"reading {feed.name}")
-            digests[feed.name] = digester.digest(feed, files[feed.name], thorough)
-    counts = counts_of(digests.values())
-    quarantine = quarantine_of(session, digests.values())
-    evidence = _evidence(session, digests, target, options)
+    session, options, report = digester.session, digester.options, digester.report
+    digests = digester.digests(files, thorough)
+    counts = sum((item.counts for item in digests.values()), Counts())
+    evidence = _evidence(digester, digests)
     with ThreadPoolExecutor(1) as beside:
         # the quarantine keeps the processors busy while the tables are being planned
-        put_aside = beside.submit(write_table, quarantine, out / "quarantine")
+        put_aside = beside.submit(write_table, quarantine_of(session, digests.values()), out / "quarantine")
         with measured(evidence) as tables:
             for name in TABLES:
                 report(f"table {name}")
@@ -116,12 +77,7 @@ def _take_in(
         name: session.read.schema(TABLE_SCHEMAS[name]).parquet(spark_path(out / name)) for name in tables
     }
     values = NOTHING_MEASURED | newest_values(written)
-    return publish(out, target, values, options, counts, ignored_entries(telemetry))
-
-
-def now_ms() -> int:
-    """This machine's time in epoch milliseconds."""
-    return time.time_ns() // 1_000_000
+    return publish(out, target, values, options, counts, ignored_entries(digester.root))
 
 
 @contextmanager
@@ -143,35 +99,23 @@ def target_held(telemetry: Path, out: Path) -> Iterator[None]:
         yield
 
 
-def counts_of(digests: Iterable[Digest]) -> Counts:
-    """How much the digests hold."""
-    counts = Counts()
-    for item in digests:
-        name = item.feed.name
-        reasons = {name: item.reasons} if item.reasons else {}
-        counts += Counts({name: item.files}, {name: item.records}, reasons, item.first, item.last)
-    return counts
-
-
 def quarantine_of(session: SparkSession, digests: Iterable[Digest]) -> DataFrame:
     """All that was put aside."""
-    rows = [item.quarantine for item in digests if item.quarantine is not None]
+    rows = (part for item in digests for part in item.quarantine)
     return reduce(DataFrame.unionByName, rows, empty_table(session, QUARANTINE))
 
 
-def _evidence(
-    session: SparkSession, digests: Mapping[str, Digest], target: Target, options: IngestOptions
-) -> Evidence:
+def _evidence(digester: Digester, digests: Mapping[str, Digest]) -> Evidence:
+    session, options = digester.session, digester.options
     pieces = empty_table(session, PIECES)
     if HEARTBEATS.name in digests:
         beats = digests[HEARTBEATS.name].each_record
         assert beats is not None
-        windows = Windows.of(digests[HEARTBEATS.name].sums, options.window_ms)
-        inner = pieces_of(with_next(beats), windows)
-        pieces = inner.unionByName(edge_pieces(ends_of(beats), windows))
+        sums = digests[HEARTBEATS.name].sums
+        pieces = pieces_to_the_ends(beats, ends_of(beats), sums, options.window_ms)
     return Evidence(
         session,
-        target.problem,
+        digester.problem,
         options,
         {name: item.sums for name, item in digests.items()},
         pieces,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,18 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from berth.files import problem_from
-from berth.files.document import read_document, write_text
+from berth.files.document import document_text, read_document, write_text
 from berth.model import Problem
-from berth.pipeline.feeds import FEEDS, TABLE_KEYS
+from berth.pipeline.feeds import TABLE_KEYS
 from berth.pipeline.feeds.changes import Changes
 from berth.pipeline.feeds.statistics import latest
+from berth.pipeline.ingest.digest import Counts
 from berth.pipeline.ingest.tables import COLUMNS, MEASURES
 from berth.pipeline.options import IngestOptions
 
 PROBLEM_FILE = "problem.json"
 REPORT_FILE = "report.json"
 MOST_NAMES = 1000
-_MOST_INDENTED = 100_000
 _UPDATED_TABLES = ("nodes", "links", "operators", "streams")
 """In the order in which the report names what was never measured."""
 
@@ -42,49 +41,6 @@ class Target:
         return cls(document, problem_from(document))
 
 
-def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How much came in; counts of several batches can be added up."""
-
-    files: dict[str, int] = field(default_factory=dict)
-    records: dict[str, int] = field(default_factory=dict)
-    quarantined: dict[str, dict[str, int]] = field(default_factory=dict)
-    first: int | None = None
-    last: int | None = None
-
-    def __add__(self, other: Counts) -> Counts:
-        both = {**self.quarantined, **other.quarantined}
-        folders = [feed.name for feed in FEEDS if feed.name in both]
-        return Counts(
-            _added(self.files, other.files),
-            _added(self.records, other.records),
-            {
-                name: _added(self.quarantined.get(name, {}), other.quarantined.get(name, {}))
-                for name in folders
-            },
-            min((time for time in (self.first, other.first) if time is not None), default=None),
-            max((time for time in (self.last, other.last) if time is not None), default=None),
-        )
-
-    @property
-    def total(self) -> int:
-        """The records that make sense, over all folders."""
-        return sum(self.records.values())
-
-    @property
-    def span(self) -> tuple[int, int]:
-        """The first and the last record; the epoch where there is none."""
-        return self.first or 0, self.last or 0
-
-    def document(self) -> dict[str, Any]:
-        """As plain data; `Counts(**document)` reads it again."""
-        return asdict(self)
-
-
 @dataclass(frozen=True)
 class Summary:
     """What an ingest comes to."""
@@ -96,7 +52,7 @@ class Summary:
     def document(self) -> dict[str, Any]:
         """The report as plain data; of very long lists the first names."""
         return {
-            **self.counts.document(),
+            **asdict(self.counts),
             "quarantined": {name: dict(sorted(why.items())) for name, why in self.counts.quarantined.items()},
             "ignored": self.ignored,
             "unmeasured": {
@@ -143,13 +99,6 @@ def publish(
     changes = updated(target, values, options)
     problem_from(changes.document)
     summary = Summary(counts, changes, ignored)
-    write_text(out / PROBLEM_FILE, _text(changes.document))
-    write_text(out / REPORT_FILE, _text(summary.document()))
+    for name, document in ((PROBLEM_FILE, changes.document), (REPORT_FILE, summary.document())):
+        write_text(out / name, document_text(document, name))
     return summary
-
-
-def _text(document: dict[str, Any]) -> str:
-    compact = json.dumps(document, allow_nan=False)
-    return (
-        compact if len(compact) > _MOST_INDENTED else json.dumps(document, indent=2, allow_nan=False)
-    ) + "\n"

@@ -80,13 +80,9 @@ def plain_values(pieces: Column, feed: Feed) -> dict[str, Column]:
             values[field.name] = F.when(F.size(pieces) == 2 - place, bare).otherwise(quoted)
         else:
             values[field.name] = bare.try_cast(SPARK_TYPES[field.kind])
-        place -= _pieces_of(field)
+        # a name's key, the colon, the name, and what is behind it; otherwise the key and what is behind it
+        place -= 4 if field.kind == "name" else 2
     return values
-
-
-def _pieces_of(field: Field) -> int:
-    """A name's key, the colon, the name, and what is behind it; otherwise the key and what is behind it."""
-    return 4 if field.kind == "name" else 2
 
 
 def _bare(piece: Column) -> Column:
@@ -268,13 +264,9 @@ def read_records(session: SparkSession, feed: Feed, sources: list[Source]) -> Da
     return reduce(DataFrame.unionByName, frames)
 
 
-def broken_rows(session: SparkSession, feed: Feed, root: Path, sources: list[Source]) -> DataFrame:
+def broken_rows(session: SparkSession, feed: Feed, root: Path, broken: list[Source]) -> DataFrame:
     """Quarantine rows for the files that can't be read at all: by name, without a record."""
-    rows = [
-        (feed.name, source.path.relative_to(root).as_posix(), None, source.broken)
-        for source in sources
-        if source.broken is not None
-    ]
+    rows = [(feed.name, source.path.relative_to(root).as_posix(), None, source.broken) for source in broken]
     return session.createDataFrame(rows, QUARANTINE)
 
 

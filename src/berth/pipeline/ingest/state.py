@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from berth.pipeline.feeds import FEEDS
 from berth.pipeline.feeds.heartbeats import REFERENCES
 from berth.pipeline.feeds.outages import BEATS, ENDS, INTERVALS, PIECES
-from berth.pipeline.ingest.publish import Counts
+from berth.pipeline.ingest.digest import Counts
 from berth.pipeline.ingest.tables import NEWEST_SCHEMAS
 from berth.pipeline.storage import aside, empty_table, link_file, link_folder, replace_folder
 from berth.spark.paths import spark_path, written_path
@@ -61,6 +61,59 @@ class Notes:
     """Since which state the files of final rows count, by table; those from before were put together."""
 
 
+@dataclass(frozen=True)
+class State:
+    """A state in its folder; as long as it is written, what isn't there yet is that of the one `before`."""
+
+    session: SparkSession
+    place: Path
+    before: Path | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether it is there."""
+        return self.place.exists()
+
+    @property
+    def notes(self) -> Notes:
+        """The small part; that of nothing where the state is not there."""
+        if not self.exists:
+            return Notes()
+        document: dict[str, Any] = json.loads((self.place / _NOTES).read_text())
+        return Notes(Counts(**document.pop("counts")), **document)
+
+    def part(self, name: str) -> DataFrame:
+        """A part; without rows where it is not there."""
+        place = self.place / name
+        if self.before is not None and not place.exists():
+            place = self.before / name
+        if not place.exists():
+            return empty_table(self.session, PARTS[name])
+        rows = self.session.read.schema(PARTS[name]).parquet(spark_path(place))
+        size = sum(file.stat().st_size for file in place.glob("*.parquet"))
+        # joining and grouping what is in one partition needs no shuffle, and a plan has few stages
+        return rows.coalesce(1) if size <= SMALL_BYTES else rows
+
+    def parts(self) -> dict[str, DataFrame]:
+        """All parts, by name."""
+        return {name: self.part(name) for name in PARTS}
+
+    def write(self, name: str, rows: DataFrame) -> None:
+        """Write a part that is another one than in the state before, or final rows of a table."""
+        rows.write.parquet(written_path(self.place / name))
+
+    def write_notes(self, notes: Notes) -> None:
+        """Write the small part."""
+        (self.place / _NOTES).write_text(json.dumps(asdict(notes)))
+
+    def carry_over(self) -> None:
+        """Take what was not written from the state before."""
+        assert self.before is not None
+        for name in PARTS:
+            if not (self.place / name).exists() and (self.before / name).exists():
+                link_folder(self.before / name, self.place / name)
+
+
 class States:
     """The states in a folder, by number."""
 
@@ -68,37 +121,22 @@ class States:
         self._session = session
         self._folder = folder
 
-    def folder(self, number: int) -> Path:
-        """Where a state is, or would be."""
-        return self._folder / f"{number:08d}"
+    def __getitem__(self, number: int) -> State:
+        """A state, which need not be there."""
+        return State(self._session, self._folder / f"{number:08d}")
 
     def newest(self) -> int:
         """The number of the newest state; 0: there is none yet."""
         return max((int(place.name) for place in self._folder.glob("????????")), default=0)
 
-    def exists(self, number: int) -> bool:
-        """Whether the state is there."""
-        return self.folder(number).exists()
-
-    def notes(self, number: int) -> Notes:
-        """The small part of a state; that of nothing where it is not there."""
-        if not self.exists(number):
-            return Notes()
-        document: dict[str, Any] = json.loads((self.folder(number) / _NOTES).read_text())
-        return Notes(Counts(**document.pop("counts")), **document)
-
-    def part(self, number: int, name: str) -> DataFrame:
-        """A part of a state; without rows where it is not there."""
-        return read_part(self._session, self.folder(number), name)
-
     @contextmanager
-    def next(self, number: int) -> Iterator[Draft]:
+    def next(self, number: int) -> Iterator[State]:
         """A state to be written; it is there at the end of the `with` block, whole."""
-        target = self.folder(number)
+        target = self[number].place
         target.parent.mkdir(parents=True, exist_ok=True)
         with aside(target) as place:
             (place / FINAL).mkdir(parents=True)
-            draft = Draft(self._session, place, self.folder(number - 1))
+            draft = State(self._session, place, self[number - 1].place)
             yield draft
             draft.carry_over()
             replace_folder(place, target)
@@ -108,49 +146,6 @@ class States:
         for place in self._folder.glob("*"):
             if place.name.startswith(".") or place.name < f"{number:08d}":
                 shutil.rmtree(place, ignore_errors=True)
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A state that is being written."""
-
-    session: SparkSession
-    place: Path
-    before: Path
-
-    def write(self, name: str, rows: DataFrame) -> None:
-        """Write a part that is another one than in the state before."""
-        rows.write.parquet(written_path(self.place / name))
-
-    def write_final(self, table: str, rows: DataFrame) -> None:
-        """Write rows of a table that became final."""
-        rows.write.parquet(written_path(self.place / FINAL / table))
-
-    def write_notes(self, notes: Notes) -> None:
-        """Write the small part."""
-        (self.place / _NOTES).write_text(json.dumps(asdict(notes)))
-
-    def part(self, name: str) -> DataFrame:
-        """A part as it is now: what was written, else that of the state before."""
-        written = (self.place / name).exists()
-        return read_part(self.session, self.place if written else self.before, name)
-
-    def carry_over(self) -> None:
-        """Take what was not written from the state before."""
-        for name in PARTS:
-            if not (self.place / name).exists() and (self.before / name).exists():
-                link_folder(self.before / name, self.place / name)
-
-
-def read_part(session: SparkSession, folder: Path, name: str) -> DataFrame:
-    """A part of a state; without rows where it is not there."""
-    place = folder / name
-    if not place.exists():
-        return empty_table(session, PARTS[name])
-    rows = session.read.schema(PARTS[name]).parquet(spark_path(place))
-    size = sum(file.stat().st_size for file in place.glob("*.parquet"))
-    # joining and grouping what is in one partition needs no shuffle, and a plan has few stages
-    return rows.coalesce(1) if size <= SMALL_BYTES else rows
 
 
 MOST_FILES = 100
@@ -195,7 +190,8 @@ class FinalRows:
             for file in self._files(table, since):
                 link_file(file, place / f"final-{file.name}")
             replace_folder(place, folder)
-        self._forget(table, since)
+        for file in set((self._folder / table).glob("*.parquet")) - set(self._files(table, since)):
+            file.unlink()
         if changing is None:
             return None
         return self._session.read.schema(changing.schema).parquet(
@@ -206,7 +202,3 @@ class FinalRows:
         return sorted(
             file for file in (self._folder / table).glob("*.parquet") if int(file.name.split("-")[0]) >= since
         )
-
-    def _forget(self, table: str, since: int) -> None:
-        for file in set((self._folder / table).glob("*.parquet")) - set(self._files(table, since)):
-            file.unlink()

@@ -1,17 +1,15 @@
 """Many problems, times policies, parameters and seeds, solved on the executors.
 
 `problems.py` finds and reads problems, `requests.py` says what is to be solved and not there yet, and deals
-it to tasks, `transform.py` turns requests into plans, `plans.py` is the table of plans on disk, and `job.py`
-puts all this together. `solver.py` and `isolation.py` are the part that runs in the executors' Python and
-knows nothing of Spark.
+it to tasks, `plans.py` is the table of plans on disk, and `job.py` turns requests into plans and puts all
+this together. `solver.py` is the part that runs in the executors' Python and knows nothing of Spark.
 """
 
-from berth.pipeline.many.job import Job, Run, prepare
+from berth.pipeline.many.job import SETTINGS, Job, Run, Tally, prepare, solve_many
 from berth.pipeline.many.plans import PLANS, locked, summary_of
 from berth.pipeline.many.problems import Inputs, find_problems, read_problems
 from berth.pipeline.many.requests import requests_for
 from berth.pipeline.many.solver import Terms
-from berth.pipeline.many.transform import SETTINGS, Tally, solve_many
 from berth.policies.variants import Variant, seeds_from, variants_for
 
 __all__ = [

@@ -106,10 +106,6 @@ class Stored:
         """All plans."""
         return self._session.read.schema(PLANS).parquet(spark_path(str(self.folder)))
 
-    def append(self, plans: DataFrame) -> None:
-        """Add plans: each task's as soon as it ends, whatever becomes of the others."""
-        append(plans, self.folder)
-
     def drop(self, unwanted: DataFrame) -> int:
         """Take rows out of the table, by their `key`; file by file, each replaced at once."""
         keys = unwanted.select("key").distinct()

@@ -8,18 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BinaryType, MapType, StringType, StructField, StructType, VariantType
 
 from berth.files import read_bytes
 from berth.model import BadInput
+from berth.pipeline.storage import Batches, Row, record_batches, rows_in
 from berth.spark.failure import first_cause
 from berth.spark.paths import spark_path
 
@@ -28,7 +27,8 @@ LINES_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIX = ".parquet"
 _GLOB_SIGNS = "*?["
 
-BATCH_ROWS, BATCH_BYTES = 256, 8 * 2**20
+BATCH_BYTES, LEAST_BYTES = 8 * 2**20, 32 * 2**10
+"""Of contents that are handed over at once, and what a small one counts as."""
 
 PROBLEMS = StructType(
     [
@@ -60,20 +60,17 @@ class Inputs:
     parquet: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
-    def __add__(self, other: Inputs) -> Inputs:
+    @staticmethod
+    def of(parts: Sequence[Inputs]) -> Inputs:
+        """All of several, each once."""
         return Inputs(
-            *(
-                tuple(dict.fromkeys(mine + theirs))
-                for mine, theirs in zip(self._parts, other._parts, strict=True)
-            )
+            tuple(dict.fromkeys(place for part in parts for place in part.files)),
+            tuple(dict.fromkeys(place for part in parts for place in part.parquet)),
+            tuple(dict.fromkeys(place for part in parts for place in part.lines)),
         )
 
-    @property
-    def _parts(self) -> tuple[tuple[str, ...], ...]:
-        return self.files, self.parquet, self.lines
-
     def __bool__(self) -> bool:
-        return any(self._parts)
+        return bool(self.files or self.parquet or self.lines)
 
 
 def find_problems(arguments: Iterable[str]) -> Inputs:
@@ -82,16 +79,16 @@ def find_problems(arguments: Iterable[str]) -> Inputs:
     Raises:
         BadInput: an argument that leads to nothing.
     """
-    found = Inputs()
+    found: list[Inputs] = []
     mistakes: list[str] = []
     for argument in arguments:
         try:
-            found += _found(argument)
+            found.append(_found(argument))
         except BadInput as error:
             mistakes += error.mistakes
     if mistakes:
         raise BadInput(mistakes)
-    return found
+    return Inputs.of(found)
 
 
 def _found(argument: str) -> Inputs:
@@ -107,23 +104,11 @@ def _found(argument: str) -> Inputs:
         return _single(path)
     if not any(sign in argument for sign in _GLOB_SIGNS):
         raise BadInput([f"{argument}: no such file or directory"])
-    matches = sorted(glob.glob(argument, recursive=True))
-    inputs = reduce(Inputs.__add__, _parts_of(matches), Inputs())
+    matches = [Path(match) for match in sorted(glob.glob(argument, recursive=True))]
+    inputs = Inputs.of([_inside(match) if match.is_dir() else _single(match) for match in matches])
     if not inputs:
         raise BadInput([f"{argument}: nothing matches"])
     return inputs
-
-
-def _parts_of(matches: Sequence[str]) -> Iterator[Inputs]:
-    plain = [Path(match) for match in matches]
-    yield Inputs(files=tuple(str(path.resolve()) for path in plain if _is_problem_file(path)))
-    yield from (
-        _inside(path) if path.is_dir() else _single(path) for path in plain if not _is_problem_file(path)
-    )
-
-
-def _is_problem_file(path: Path) -> bool:
-    return path.suffix.lower() in FILE_SUFFIXES and not path.is_dir()
 
 
 def _single(path: Path) -> Inputs:
@@ -209,24 +194,19 @@ def _files(session: SparkSession, files: Sequence[str]) -> DataFrame:
     return _with_digest(names.mapInArrow(_read_files, _READ))
 
 
-def _read_files(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _read_files(batches: Batches) -> Iterator[pa.RecordBatch]:
     """A row for each file, with its content or with what is wrong with it."""
-    schema = to_arrow_schema(_READ)
-    rows: list[dict[str, Any]] = []
-    size = 0
-    for source in (source for batch in batches for source in batch.column("source").to_pylist()):
-        content, mistake = None, None
-        try:
-            content = read_bytes(source)
-            size += len(content)
-        except BadInput as error:
-            mistake = "\n".join(error.mistakes)
-        rows.append({"source": source, "name": Path(source).stem, "content": content, "mistake": mistake})
-        if len(rows) >= BATCH_ROWS or size >= BATCH_BYTES:
-            yield pa.RecordBatch.from_pylist(rows, schema)
-            rows, size = [], 0
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, schema)
+    rows = (_read_file(row["source"]) for row in rows_in(batches))
+    return record_batches(rows, _READ, BATCH_BYTES, lambda row: LEAST_BYTES + len(row["content"] or b""))
+
+
+def _read_file(source: str) -> Row:
+    content, mistake = None, None
+    try:
+        content = read_bytes(source)
+    except BadInput as error:
+        mistake = "\n".join(error.mistakes)
+    return {"source": source, "name": Path(source).stem, "content": content, "mistake": mistake}
 
 
 def _parquet(session: SparkSession, path: str) -> DataFrame:

@@ -65,9 +65,13 @@ def requests_for(
     requests = problems.withColumn("variants", _with_keys(variants, terms))
     if finished is not None:
         keys = finished.groupBy(*_IDENTITY).agg(F.collect_set("key").alias("finished"))
-        requests = requests.join(keys, [*_IDENTITY], "left").withColumn("variants", _missing())
-    parts = requests.where(F.size("variants") > 0).withColumn("variants", F.explode(_parts(most_variants)))
-    return parts.select(*REQUESTS.fieldNames())
+        there = F.coalesce("finished", F.array().cast("array<string>"))
+        missing = F.filter("variants", lambda variant: ~F.array_contains(there, variant.key))
+        requests = requests.join(keys, [*_IDENTITY], "left").withColumn("variants", missing)
+    starts = F.sequence(F.lit(1), F.size("variants"), F.lit(most_variants))
+    parts = F.transform(starts, lambda start: F.slice("variants", start, most_variants))
+    dealt = requests.where(F.size("variants") > 0).withColumn("variants", F.explode(parts))
+    return dealt.select(*REQUESTS.fieldNames())
 
 
 def _with_keys(variants: Sequence[Variant], terms: Terms) -> Column:
@@ -92,16 +96,6 @@ def _with_keys(variants: Sequence[Variant], terms: Terms) -> Column:
             variant.seed.alias("seed"),
         ),
     )
-
-
-def _missing() -> Column:
-    finished = F.coalesce("finished", F.array().cast("array<string>"))
-    return F.filter("variants", lambda variant: ~F.array_contains(finished, variant.key))
-
-
-def _parts(most: int) -> Column:
-    starts = F.sequence(F.lit(1), F.size("variants"), F.lit(most))
-    return F.transform(starts, lambda start: F.slice("variants", start, most))
 
 
 FIRST_TASKS_PER_CORE = 4

@@ -113,8 +113,10 @@ def numbered_lines(session: SparkSession, folder: Folder, faults: int, random: R
         return numbers.select(F.col("id").alias("record"), F.lit(None).cast("int").alias("fault"))
     part = whole_quotient(F.col("id") * F.lit(folder.garbage), lines)
     parts = numbers.select("id", part.alias("part"))
+    # the first line of a part: part x lines / parts, rounded up
     first, following = (
-        _first_line(part, lines, folder.garbage) for part in (F.col("part"), F.col("part") + 1)
+        whole_quotient(part * F.lit(lines) + F.lit(folder.garbage - 1), folder.garbage)
+        for part in (F.col("part"), F.col("part") + 1)
     )
     place = first + F.pmod(random.bits("place of garbage", F.col("part")), following - first)
     placed = parts.select("id", "part", place.alias("place"))
@@ -133,11 +135,6 @@ def garbage_counts(folder: Folder, faults: Sequence[Fault], seed: int) -> dict[s
         fault.name: len(range((number - seed) % turns, folder.garbage, turns))
         for number, fault in enumerate(faults)
     }
-
-
-def _first_line(part: Column, lines: int, parts: int) -> Column:
-    """The first line of a part: part x lines / parts, rounded up."""
-    return whole_quotient(part * F.lit(lines) + F.lit(parts - 1), parts)
 
 
 def spoiled(records: DataFrame, feed: Feed, faults: Sequence[Fault]) -> DataFrame:

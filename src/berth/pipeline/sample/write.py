@@ -6,9 +6,7 @@ import json
 import os
 import re
 import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from berth.pipeline.sample.lines import (
     spoiled,
 )
 from berth.pipeline.sample.planning import plan_sample
+from berth.pipeline.storage import aside
 
 
 def sample_telemetry(
@@ -137,7 +136,11 @@ def write_telemetry(
     target = target.absolute()
     check_target(target, overwrite)
     truth = truth_of(sample)
-    with _aside(target) as stage:
+    with aside(target) as stage:
+        try:
+            stage.mkdir()
+        except OSError as error:
+            raise BadInput([f"--out: {target}: {(error.strerror or str(error)).lower()}"]) from None
         for name, frame in frames_of(session, sample).items():
             progress(name)
             _write_folder(frame, stage / name, sample.options.format)
@@ -145,20 +148,6 @@ def write_telemetry(
         (stage / MANIFEST).write_text(json.dumps(truth, indent=2, ensure_ascii=False) + "\n")
         _put_in_place(stage, target)
     return truth
-
-
-@contextmanager
-def _aside(target: Path) -> Iterator[Path]:
-    """A folder beside the target, gone afterwards."""
-    try:
-        stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise BadInput([f"--out: {target}: {(error.strerror or str(error)).lower()}"]) from None
-    os.chmod(stage, 0o755)
-    try:
-        yield stage
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _write_folder(frame: DataFrame, folder: Path, form: str) -> None:

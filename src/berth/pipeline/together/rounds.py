@@ -43,14 +43,7 @@ def proposals_of(
 def _rows(parts: list[Part], network: Network, room: SharedRoom) -> list[Row]:
     left = room.left(network, np.array([part.node for part in parts], dtype=np.intp))
     return [
-        {
-            "operator": part.operator,
-            "chosen": part.chosen,
-            "single": part.single,
-            "node": part.node,
-            "amounts": part.amounts.tolist(),
-            "room": there,
-        }
+        {**vars(part), "amounts": part.amounts.tolist(), "room": there}
         for part, there in zip(parts, left.tolist(), strict=True)
     ]
 

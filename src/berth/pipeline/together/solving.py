@@ -36,19 +36,20 @@ class Part:
     """A number for each column of room."""
 
 
+@dataclass(frozen=True, eq=False)
 class SharedRoom:
     """What is taken of every node, in columns: resources, processor, places for operators with a choice."""
 
-    def __init__(self, resources: Sequence[str], taken: FloatArray, most: float = np.inf) -> None:
-        """Of which resources, what is taken [nodes, columns], and how many operators a node may have."""
-        self.resources = tuple(resources)
-        self.taken = taken
-        self.most = most
+    resources: tuple[str, ...]
+    taken: FloatArray
+    """[nodes, columns]"""
+    most: float
+    """How many operators a node may have."""
 
     @staticmethod
     def of(network: Network, most: float) -> SharedRoom:
         """All of a network's nodes, with nothing taken."""
-        names = sorted({name for node in network.nodes for name in node.capacity})
+        names = tuple(sorted({name for node in network.nodes for name in node.capacity}))
         return SharedRoom(names, np.zeros((len(network.nodes), len(names) + 2)), most)
 
     def occupied(self) -> Occupied:

@@ -112,7 +112,7 @@ def test_killed_and_started_again(workspace: Path) -> None:
 def commanded(arguments: list[str]) -> None:
     """`berth serve` in this process."""
     app = typer.Typer()
-    command.register(app)
+    app.command()(command.serve)
     app(arguments, standalone_mode=False)
 
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 
 import berth
 from berth.evaluation import Setting
+from berth.evaluation.limits import place_limits
 from berth.files import problem_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.t_storm import BestFit
@@ -170,7 +171,8 @@ def test_each_executor_adds_least(raw: dict[str, Any]) -> None:
     problem = problem_from(raw | {"sharing": False})
     graph = problem.instances
     rates = np.nan_to_num(graph.pair_rate)
-    fit = BestFit(Setting(problem), None)
+    setting = Setting(problem)
+    fit = BestFit(setting, None)
     nodes = fit.place(rates)
     if isinstance(nodes, str):
         return
@@ -183,11 +185,12 @@ def test_each_executor_adds_least(raw: dict[str, Any]) -> None:
         apart = trial[graph.pair_sender] != trial[graph.pair_receiver]
         return float(rates[apart & touching].sum())
 
-    others = np.arange(len(graph)) != last
     for node in graph.allowed_nodes[graph.operator_of[last]].tolist():
-        used = {
-            name: graph.demand(name)[others & (nodes == node)].sum() + graph.demand(name)[last]
-            for name in graph.resources
-        }
-        if all(used[name] <= problem.network.capacity(name)[node] for name in used):
+        trial = nodes.copy()
+        trial[last] = node
+        loads = [
+            (np.bincount(limit.place_of[trial], limit.needed, len(limit.room)), limit.room)
+            for limit in place_limits(setting)
+        ]
+        if all((load <= room).all() for load, room in loads):
             assert crossing(int(nodes[last])) <= crossing(node) * (1 + 1e-8) + 1e-9

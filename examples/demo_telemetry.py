@@ -49,7 +49,7 @@ def measure(problem_file: Path, truth: berth.Problem, folder: Path) -> Summary:
             sample,
             folder / TELEMETRY,
             overwrite=True,
-            progress=lambda name: steps.step(f"making {name}"),
+            progress=lambda name: steps(f"making {name}"),
         )
         return ingest(session, folder / TELEMETRY, problem_file, folder / MEASURED, IngestOptions(), steps)
 

@@ -20,7 +20,8 @@ def solved(page: Page, problem: str, policy: str = "odp") -> str:
 def place_of(page: Page, node: str) -> tuple[float, float]:
     """Where a node of the map is in the window, brought into view."""
     surface = page.locator(".map .surface")
-    surface.scroll_into_view_if_needed()
+    # into the middle: the metrics stay at the top of the window and hide what is below them
+    surface.evaluate("(surface) => surface.scrollIntoView({block: 'center', behavior: 'instant'})")
     place = surface.evaluate(
         "(surface, name) => surface.picture.placeOf(surface.picture.scene.nodeByName.get(name))", node
     )

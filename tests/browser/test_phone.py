@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE
-from tests.browser.steps import another_node, place_of, solved, tile, too_wide
+from tests.browser.steps import another_node, place_of, solved, too_wide
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,9 +44,9 @@ def test_a_tap_on_an_operator_and_on_a_node_moves_it(
     page = open_page(size=PHONE, has_touch=True, is_mobile=True)
     plan = solved(page, stored("tag-and-count", "tapped"))
     page.goto(f"{plan}/change")
-    before = tile(page, "response time").inner_text()
     instance, other = another_node(page)
     page.locator(f'[data-operator="{instance.split("#")[0]}"]').tap()
     expect(page.get_by_text("is chosen")).to_be_visible()
     page.touchscreen.tap(*place_of(page, other))
-    expect(tile(page, "response time")).not_to_have_text(before)
+    # the response time may stay as it is: there are several optimal plans
+    expect(page.locator(f'select[data-instance="{instance}"]')).to_have_value(other)

@@ -336,3 +336,45 @@ def test_document() -> None:
     ]
     assert written["format"] == "berth-explanation/v1"
     assert written["what_if"]["unchanged"]["objective"] is not None
+
+
+def test_a_move_that_makes_a_broken_rule_worse_is_forbidden() -> None:
+    """One place of a rule is fuller, though another one of the same rule was broken before."""
+    zones = {"n0": "a", "n1": "a", "n2": "b", "n3": "b", "n4": "c"}
+    nodes = [{"name": name, "labels": {"zone": zone}} for name, zone in zones.items()]
+    operators = [
+        {"name": "source", "pinned": "n0"},
+        *({"name": name} for name in ("one", "two", "three", "four")),
+    ]
+    document = {
+        "format": "berth/v1",
+        "name": "places",
+        "network": {
+            "nodes": nodes,
+            "links": [
+                {"from": one, "to": other, "delay_ms": 1 + abs(int(one[1]) - int(other[1]))}
+                for one in zones
+                for other in zones
+                if one < other
+            ],
+        },
+        "applications": [
+            {
+                "name": "app",
+                "operators": operators,
+                "streams": [
+                    {"from": "source", "to": each["name"], "bytes_per_s": 10} for each in operators[1:]
+                ],
+                "rules": [{"spread": ["one", "two", "three", "four"], "by": "zone", "most": 1}],
+            }
+        ],
+        "objective": {"network_usage": 1},
+    }
+    places = {"source": "n0", "one": "n0", "two": "n0", "three": "n2", "four": "n2"}
+    plan = plan_from(
+        {"format": "berth-plan/v1", "assignment": {f"app/{name}": node for name, node in places.items()}}
+    )
+    told = explain(problem_from(document), plan, operators=["three"], what_if="none").operators[0]
+    assert told.best is None or told.best.node not in ("n0", "n1")
+    assert {other.node for other in told.forbidden} >= {"n0"}
+    assert "3 instances" in told.forbidden[0].breaks[0]

@@ -167,3 +167,38 @@ def test_what_forest_only_finds_is_proved_by_odp() -> None:
 def test_bad_parameters(name: str, value: float) -> None:
     with pytest.raises(BadInput, match=f"{name}: {value}"):
         berth.solve(braid(4, 3), **{name: value})
+
+
+def test_a_policy_that_can_not_take_the_problem_costs_no_plan() -> None:
+    """mips packs everything or nothing; odp has a plan already."""
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "mixed",
+            "network": {
+                "nodes": [
+                    {"name": "n0", "capacity": {"cpu": 8}, "holds": ["map"]},
+                    {"name": "n1", "capacity": {"cpu": 8}},
+                ],
+                "links": [{"from": "n0", "to": "n1", "delay_ms": 5}],
+            },
+            "objects": [{"name": "map", "bytes": 10}],
+            "applications": [
+                {
+                    "name": "packed",
+                    "operators": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}],
+                    "streams": [{"from": "a", "to": "b", "bytes_per_s": 10}],
+                    "containers": {"count": 2, "capacity": {"cpu": 2}},
+                },
+                {
+                    "name": "plain",
+                    "operators": [
+                        {"name": "c", "demand": {"cpu": 1}, "reads": [{"object": "map", "per_s": 1}]}
+                    ],
+                },
+            ],
+        }
+    )
+    plan = berth.solve(problem, "auto", time_limit=5.0)
+    assert plan.status == "feasible"
+    assert not plan.violations

@@ -34,7 +34,11 @@ def evaluate(
     Raises:
         BadInput: the plan names instances, operators, nodes or objects that the problem doesn't have.
     """
-    situation = Situation(Setting(problem, previous, occupied), plan)
+    return evaluation_of(Situation(Setting(problem, previous, occupied), plan))
+
+
+def evaluation_of(situation: Situation) -> Evaluation:
+    """The same of a plan in its setting."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = {metric.key: metric.value(situation) for metric in METRICS}
         broken = tuple(violations(situation))

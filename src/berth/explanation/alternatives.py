@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from berth.evaluation.limits import (
     Capacity,
     NetworkCard,
     PlaceLimit,
+    Use,
     exceeded,
     exceeds,
     place_limits,
@@ -36,24 +37,35 @@ class Verdict:
 
     objective: float | None
     violations: tuple[str, ...]
-    needed: dict[tuple[str, str], float]
-    """What is needed of everything of which there is not enough, by kind and name."""
+    exceeded: tuple[Use, ...]
+    """Everything of which there is not enough."""
 
-    @property
-    def subjects(self) -> set[str]:
-        """What is broken, without amounts."""
-        return {subject_of(line) for line in self.violations}
+    @cached_property
+    def broken(self) -> dict[Hashable, str]:
+        """The violations by what they are about: a limit and its place, or the words without amounts."""
+        of_limits = {use.line: _limited(use) for use in self.exceeded}
+        return {of_limits.get(line, subject_of(line)): line for line in self.violations}
+
+    @cached_property
+    def needed(self) -> dict[Hashable, float]:
+        """What is needed of everything of which there is not enough."""
+        return {_limited(use): use.needed for use in self.exceeded}
 
     def new_trouble(self, before: Verdict) -> tuple[str, ...]:
         """What is broken here and was not before, or is worse than before."""
-        known = before.subjects
-        found = [line for line in self.violations if subject_of(line) not in known]
-        for (kind, name), needed in self.needed.items():
-            if (kind, name) in before.needed and exceeds(needed, before.needed[kind, name]):
-                found += [
-                    line for line in self.violations if _is_about(line, kind, name) and line not in found
-                ]
-        return tuple(found)
+
+        def is_worse(key: Hashable) -> bool:
+            return key in self.needed and exceeds(self.needed[key], before.needed.get(key, math.inf))
+
+        return tuple(line for key, line in self.broken.items() if key not in before.broken or is_worse(key))
+
+    def mended(self, before: Verdict) -> tuple[str, ...]:
+        """What was broken before and is no longer."""
+        return tuple(line for key, line in before.broken.items() if key not in self.broken)
+
+
+def _limited(use: Use) -> Hashable:
+    return use.kind, use.name, use.place
 
 
 class Judge:
@@ -78,8 +90,8 @@ class Judge:
         """The objective and all that is broken."""
         with np.errstate(over="ignore", invalid="ignore"):
             broken = tuple(violations(situation))
-            needed = {(use.kind, use.name): use.needed for use in exceeded(situation)} if broken else {}
-            return Verdict(self.objective(situation), broken, needed)
+            uses = tuple(exceeded(situation)) if broken else ()
+            return Verdict(self.objective(situation), broken, uses)
 
     def objective(self, situation: Situation) -> float | None:
         """The goal's value; None where it can't be computed."""
@@ -132,20 +144,6 @@ def subject_of(line: str) -> str:
     return " ".join([subject, *words[:3]])
 
 
-def _is_about(line: str, kind: str, name: str) -> bool:
-    """Whether a violation is that of an exceeded limit."""
-    subject = line.partition(": ")[0]
-    if kind == "link":
-        return subject == f"link {name}"
-    if kind in ("response time", "availability"):
-        return line.startswith(f"application {name}: {kind}")
-    if kind == "capacity":
-        node, _, resource = name.partition(" ")
-        return line.startswith(f"node {node}: {resource} ")
-    words = {"processor": "processor ", "card": "network card "}.get(kind, "one port, ")
-    return line.startswith(f"node {name}: {words}")
-
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -190,7 +188,7 @@ class Obstacles:
             places, added = limit.place_of[nodes], self._added(moves, limit)
             elsewhere = places != limit.place_of[home] if home >= 0 else np.ones(len(nodes), dtype=bool)
             over = elsewhere & _over(used[places], added, limit.room[places])
-            counts = new if limit.grows else np.ones(len(nodes), dtype=bool)
+            counts = new if limit.once else np.ones(len(nodes), dtype=bool)
             found[limit.label] = found.get(limit.label, np.zeros(len(nodes), dtype=bool)) | (counts & over)
         # where equal results cross once, only the judge knows what a card carries
         once = situation.problem.sharing_keys.possible
@@ -201,7 +199,7 @@ class Obstacles:
     def _added(self, moves: Moves, limit: PlaceLimit) -> float:
         """What the unit would take, its containers as a whole."""
         unit = moves.unit
-        if not limit.grows:
+        if not limit.once:
             return float(limit.needed[unit.members].sum())
         needed = limit.needed_in(self._situation)[unit.members]
         whole = 0.0
@@ -391,8 +389,7 @@ class Alternatives:
             abs(after.objective or 0), abs(before.objective or 0)
         ):
             change, better = 0.0, False
-        known = after.subjects
-        mends = tuple(line for line in before.violations if subject_of(line) not in known)
+        mends = after.mended(before)
         trouble = tuple(dict.fromkeys([*after.new_trouble(before), *_without_link(moved, unit)]))
         return Alternative(
             self._situation.network.nodes[node].name,

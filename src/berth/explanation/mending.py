@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from berth.explanation.alternatives import Alternatives, Judge, Verdict, subject_of
+from berth.explanation.alternatives import Alternatives, Judge, Verdict
 from berth.explanation.moves import Unit, units_of
 from berth.model import Plan
 
@@ -70,8 +70,7 @@ def _next_move(judge: Judge) -> tuple[Judge, Mend] | None:
         return None
     _, after, unit, node = best
     names, nodes = judge.situation.graph.names, judge.situation.network.nodes
-    known = after.before.subjects
-    mended = tuple(line for line in judge.before.violations if subject_of(line) not in known)
+    mended = after.before.mended(judge.before)
     source = None if unit.node < 0 else nodes[unit.node].name
     instances = tuple(names[number] for number in unit.members.tolist())
     return after, Mend(instances, source, nodes[node].name, mended, len(after.before.violations))
@@ -83,8 +82,8 @@ def _judge_of(judge: Judge, plan: Plan) -> Judge:
 
 
 def _badness(verdict: Verdict) -> tuple[float, float]:
-    """How many constraints are broken, and how much is needed of what there is not enough of."""
-    return float(len(verdict.violations)), float(sum(verdict.needed.values()))
+    """How many constraints are broken, and how far beyond their limits things are."""
+    return float(len(verdict.violations)), float(sum(use.share for use in verdict.exceeded))
 
 
 def _cost(judge: Judge) -> float:

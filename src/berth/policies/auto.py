@@ -9,6 +9,7 @@ from typing import Any
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.exact.placement import unmodelled
+from berth.model import BadInput
 from berth.model.pair_fields import AllPairsError
 from berth.model.parameters import SHARE, setting
 from berth.policies.odp import OdpParameters, infeasible
@@ -191,6 +192,11 @@ class _Attempts:
             answer = replace(policy.solve(task), policy=name)
         except AllPairsError as error:
             answer = Answer("unknown", goal=self._goal, reason=f"{name}: {error}", policy=name)
+        except BadInput as error:
+            if not self._tried:
+                raise
+            # not every policy takes every problem, and one that was asked before did
+            answer = Answer("unknown", goal=self._goal, reason=f"{name}: {error.mistakes[0]}", policy=name)
         self._note(name, answer, self._task.budget.elapsed - began)
         return answer
 

@@ -12,6 +12,7 @@ from typing import Any
 from berth.drawing.usage import LinkUse, NodeUse, link_uses, node_uses
 from berth.drawing.views import critical_links, instances_by_node
 from berth.evaluation import Setting, Situation, evaluate
+from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import bottleneck_document
 from berth.explanation.binding import slowest_path
@@ -38,8 +39,8 @@ def judged(problem: Problem, plan: Plan, previous: Plan | None = None) -> dict[s
         BadInput: it names what the problem doesn't have.
     """
     began = time.perf_counter()
-    result = evaluate(problem, plan, previous)
     situation = Situation(Setting(problem, previous), plan)
+    result = evaluation_of(situation)
     return {
         "metrics": result.metrics,
         "violations": list(result.violations),

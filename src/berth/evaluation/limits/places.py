@@ -34,11 +34,11 @@ class PlaceLimit(Limit):
 
     def __init__(self, network: Network, needed: FloatArray, place_of: IndexArray, room: FloatArray) -> None:
         self.network = network
-        self.needed = needed
+        self.needed = needed.astype(np.float64, copy=False)
         """By instance, where nothing is reused."""
         self.place_of = place_of
         """By node, the place that it belongs to."""
-        self.room = room
+        self.room = room.astype(np.float64, copy=False)
         """By place."""
 
     @abstractmethod

@@ -15,7 +15,6 @@ from berth.evaluation.limits import (
     LongestResponse,
     PlaceLimit,
     Processor,
-    RuleLimit,
     place_limits,
 )
 from berth.exact.cpsat.limits import LimitedModel
@@ -153,7 +152,7 @@ class SharingModel(LimitedModel):
     def _needed(self, limit: PlaceLimit) -> Highest:
         """By computation and node, what is needed of a limit; rules count every instance."""
         needed = Highest(self.cp)
-        keys = range(len(self.x)) if isinstance(limit, RuleLimit) else self.computation_keys()
+        keys = self.computation_keys() if limit.once else range(len(self.x))
         for key, places, each in zip(keys, self.x, limit.needed.tolist(), strict=True):
             for node, literal in places.items() if each > 0 else ():
                 needed.require((key, node), each, literal)

@@ -208,7 +208,7 @@ def test_a_question_is_withdrawn_when_the_run_ends(files: Path) -> None:
         code, _, complained = command("--plan", "plan.json", "--for", "200", "--approve")
     os.close(write)
     assert (code, run.applied) == (0, [])
-    assert "the run has something else to say" in complained
+    assert "the run ended before the move was approved" in complained
 
 
 def test_only_the_page_is_asked(files: Path) -> None:

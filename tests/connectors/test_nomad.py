@@ -271,8 +271,11 @@ GROUP_PATH = "Job.TaskGroups[0]"
         ),
         (lambda job: job.update(TaskGroups="x"), "Job.TaskGroups: expected a list, found 'x'"),
         (lambda job: job.pop("TaskGroups"), "Job.TaskGroups: is needed"),
-        (lambda job: job["Meta"].update(berth_plan="{"), "Job.Meta.berth_plan: no valid JSON of a mapping"),
-        (lambda job: job["Meta"].update(berth_plan="[1]"), "Job.Meta.berth_plan: no valid JSON of a mapping"),
+        (lambda job: job["Meta"].update(berth_plan="{"), "Job.Meta.berth_plan: not valid JSON of a mapping"),
+        (
+            lambda job: job["Meta"].update(berth_plan="[1]"),
+            "Job.Meta.berth_plan: not valid JSON of a mapping",
+        ),
         (
             lambda job: job["Meta"].update(berth_plan='{"reuse": 1}'),
             "Job.Meta.berth_plan.reuse: expected a mapping, found 1",

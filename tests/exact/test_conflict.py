@@ -56,7 +56,7 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
         (
             {"parallelism": 3},
             {"application": {"rules": [{"apart": ["tag"]}]}},
-            "tag must be apart (nodes): 3 instances, 2 places",
+            "tag must be apart (nodes): 3 instances, but only 2 nodes",
         ),
         (
             {"candidates": ["paris"]},

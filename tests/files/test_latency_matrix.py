@@ -54,7 +54,10 @@ def test_forms(tmp_path: Path, text: str, names: list[str] | None) -> None:
         ("0,1\ninf,0\n", "row 2, column 1: expected a round trip in ms (0 to 8.64e+07), found 'inf'"),
         ("0,1\nsoon,0\n", "row 2, column 1: expected a round trip in ms (0 to 8.64e+07), found 'soon'"),
         ("a,a\n0,1\n1,0\n", "a node named 'a' is there twice"),
-        ("a,b/c\n0,1\n1,0\n", "'b/c' is no name (names are not empty and have no '/', '#' or white space)"),
+        (
+            "a,b/c\n0,1\n1,0\n",
+            "'b/c' is not a valid name (names are not empty and have no '/', '#' or white space)",
+        ),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, line: str) -> None:

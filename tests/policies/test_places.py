@@ -112,7 +112,7 @@ def test_spread_is_named_when_it_clashes() -> None:
     assert plan.status == "infeasible"
     assert (
         plan.reason
-        == "application 'app': one, two, three, four must be at most 1 on one zone: 4 instances, 3 places"
+        == "application 'app': at most 1 of one, two, three, four per zone: 4 instances, but only 3 places"
     )
 
 

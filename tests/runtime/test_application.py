@@ -122,7 +122,7 @@ def test_fields_are_checked_as_in_a_problem_file() -> None:
         ({"wrok_ms": 1}, "operator 'bad': unknown option 'wrok_ms'"),
         ({"inputs": "lines"}, "operator 'bad': inputs: expected a list of names, not 'lines'"),
         ({"inputs": []}, "operator 'bad': takes nothing"),
-        ({"name": "a/b"}, "operator: 'a/b' is no name"),
+        ({"name": "a/b"}, "operator: 'a/b' is not a valid name"),
         ({"name": "upper"}, "operator 'upper': there are two of that name"),
     ],
 )

@@ -79,7 +79,10 @@ def test_one_of_several_is_named(folder: Path) -> None:
         ("\n\n1 / 0\n", "line 3: ZeroDivisionError: division by zero"),
         ("import no_such_module_anywhere\n", "line 1: ModuleNotFoundError: No module named"),
         ("raise SystemExit(3)\n", "line 1: SystemExit: 3"),
-        ("from berth.runtime import Application\nApplication('a/b')\n", "application: 'a/b' is no name"),
+        (
+            "from berth.runtime import Application\nApplication('a/b')\n",
+            "application: 'a/b' is not a valid name",
+        ),
     ],
 )
 def test_bad_files_are_one_line(folder: Path, text: str, line: str) -> None:

@@ -30,7 +30,7 @@ def test_lines_are_taken_apart() -> None:
             "--set gap: 'much' is no number",
             "--time-limit: 0 is not above 0",
             "the file: expected a mapping, found a list",
-            "x.yaml: line 3, column 5: no valid YAML: oh",
+            "x.yaml: line 3, column 5: not valid YAML: oh",
         ]
     )
     assert mistakes_from(error, "x.yaml") == [
@@ -39,7 +39,7 @@ def test_lines_are_taken_apart() -> None:
         Mistake("parameters.gap", "'much' is no number"),
         Mistake("time_limit", "0 is not above 0"),
         Mistake("", "the file: expected a mapping, found a list"),
-        Mistake("", "line 3, column 5: no valid YAML: oh", 3, 5),
+        Mistake("", "line 3, column 5: not valid YAML: oh", 3, 5),
     ]
 
 

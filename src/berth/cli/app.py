@@ -17,7 +17,7 @@ COMMANDS = {
     "show": "Draw an application and where it runs: in the terminal, or as PNG or SVG.",
     "policies": "List every policy: what it optimises, which constraints it holds, and its parameters.",
     "schema": "Print the JSON Schema of problem files, of plan files, or of both.",
-    "ingest": "Turn raw telemetry into tables of what was measured, and into the problem that is true.",
+    "ingest": "Turn raw telemetry into tables and into a problem updated with the measured values.",
     "solve-many": "Solve many problems side by side: times policies, parameters and seeds, on Spark.",
     "sample-telemetry": "Make synthetic telemetry of a problem: noise, drift, outages and garbage, "
     "and the truth known.",

@@ -44,7 +44,7 @@ def export(
         "B", "What the problem counts memory and disk in."
     ),
     mhz_per_core: float | None = option(
-        None, "Nomad: ask for MHz, so many for a cpu. Default: whole cores.", "MHZ"
+        None, "Nomad: ask for this many MHz per cpu. Default: whole cores.", "MHZ"
     ),
     driver: str = option("docker", "Nomad: the tasks' driver.", "NAME"),
     image: str | None = option(

@@ -63,7 +63,7 @@ def ingest(
     window: float | None = option(
         None, "An estimate for every window of so many seconds, and a moving average.", "S"
     ),
-    weight: float = option(0.3, "Of a new window in the moving average; above 0, at most 1.", "W"),
+    weight: float = option(0.3, "Weight of a new window in the moving average; above 0, at most 1.", "W"),
     reference_mips: float | None = option(
         None, "What a node of speed 1 has. Default: the median over the nodes of mips / speed.", "MIPS"
     ),
@@ -83,7 +83,7 @@ def ingest(
     master: Master = None,
     conf: Configuration = None,
 ) -> None:
-    """Turn raw telemetry into tables of what was measured, and into the problem that is true."""
+    """Turn raw telemetry into tables and into a problem updated with the measured values."""
     from berth.pipeline.ingest import IngestOptions
     from berth.pipeline.ingest import follow as follow_telemetry
     from berth.pipeline.ingest import ingest as ingest_telemetry

@@ -98,7 +98,7 @@ def watch(
     policy: Policy = "auto",
     objective: Objectives = None,
     every: float = option(30.0, "Seconds from one look to the next.", "S"),
-    min_gain: float = option(0.1, "What a new plan must be better by; 0.1 is a tenth.", "SHARE"),
+    min_gain: float = option(0.1, "Minimum relative gain for a move (0.1 = 10 %).", "SHARE"),
     cool_down: float = option(60.0, "Seconds without a move after a move, unless a node dies.", "S"),
     confirmations: int = option(2, "Looks in a row that must see the gain.", "N"),
     max_moves: int | None = option(None, "Instances that may move at once; more only from a dead node.", "N"),

@@ -313,7 +313,7 @@ class _Reader:
         except BadInput as error:
             self.mistakes += [f"{path}.{line}" for line in error.mistakes]
         except (ValueError, TypeError, RecursionError):
-            self.mistakes.append(f"{path}: no valid JSON of a mapping")
+            self.mistakes.append(f"{path}: not valid JSON of a mapping")
         return Plan()
 
     def _node(self, group: dict[str, Any], path: str) -> str | None:

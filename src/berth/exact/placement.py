@@ -24,7 +24,7 @@ IndexArray = NDArray[np.intp]
 LOOSE = 2e-9
 """By how much more than its limit a place bears: beyond the judge's tolerance, so that no plan is lost."""
 LARGEST_GRID = 50_000_000
-"""Combinations of two blocks' candidates of which a matrix is made at most: 400 MB, and some of them."""
+"""The largest matrix over two blocks' candidates: 400 MB each."""
 
 
 @dataclass(frozen=True)

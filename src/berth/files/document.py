@@ -73,7 +73,7 @@ def _text(content: bytes, file: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadInput([f"{file}: no text in UTF-8 (byte {error.start})"]) from None
+        raise BadInput([f"{file}: not UTF-8 text (byte {error.start})"]) from None
 
 
 def _parse_json(text: str) -> Any:
@@ -85,10 +85,10 @@ def _parse_json(text: str) -> Any:
     except BadInput:
         raise
     except UnicodeEncodeError:
-        raise BadInput(["no valid JSON: half a character (a lone surrogate such as \\ud800)"]) from None
+        raise BadInput(["not valid JSON: half a character (a lone surrogate such as \\ud800)"]) from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise BadInput([f"{where}: no valid JSON: {error.msg}"]) from None
+        raise BadInput([f"{where}: not valid JSON: {error.msg}"]) from None
     except RecursionError:
         raise BadInput(["nested too deeply"]) from None
     except ValueError:

@@ -210,7 +210,7 @@ def _mistake(value: Any, schema: Schema) -> str:
         wanted = f"{least}" if least == most else f"at least {least}"
         return f"{wanted} needed, found {len(value) or 'none'}"
     if isinstance(value, str):
-        return f"{shown(value)} is no name (names are not empty and have no '/', '#' or white space)"
+        return f"{shown(value)} is not a valid name (names are not empty and have no '/', '#' or white space)"
     return f"{shown(value)} {_out_of_bounds(value, schema)}"
 
 

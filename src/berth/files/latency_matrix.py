@@ -97,7 +97,7 @@ def _checked(path: Path, names: list[str]) -> list[str]:
     wrong = next((name for name in names if not name or _NO_NAME.search(name)), None)
     if wrong is not None:
         raise BadInput(
-            [f"{path}: {wrong!r} is no name (names are not empty and have no '/', '#' or white space)"]
+            f"{path}: {wrong!r} is not a valid name (names are not empty and have no '/', '#' or white space)"
         )
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)

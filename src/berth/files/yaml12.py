@@ -41,7 +41,7 @@ def _line(error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "can't be read"
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-    return f"{where}no valid YAML: {str(problem).splitlines()[0]}"
+    return f"{where}not valid YAML: {str(problem).splitlines()[0]}"
 
 
 class _Builder:

@@ -1,1 +1,1 @@
-"""Spark: from raw telemetry to a problem that is true, and many problems solved side by side."""
+"""Spark: raw telemetry updates a problem with measured values, and many problems are solved side by side."""

@@ -18,7 +18,7 @@ class IngestOptions:
     window_s: float | None = None
     """Length of a time window in seconds; None: one estimate over all the records."""
     weight: float = 0.3
-    """Of a new window in the moving average."""
+    """Weight of a new window in the moving average."""
     reference_mips: float | None = None
     """What a node of speed 1 has; None: the median over the nodes of mips / the problem's speed."""
     carbon_intensity: float | None = None

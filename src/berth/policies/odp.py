@@ -103,7 +103,7 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
     if solution.nodes is None:
         reason = doubt if solution.status == "infeasible" else task.budget.reason
         if solution.trace.get("method") == "greedy":
-            reason = "too large for an exact model, and one greedy pass keeps not all constraints"
+            reason = "too large for an exact model, and a greedy plan violates some constraints"
         return Answer("unknown", goal=goal, reason=f"no plan found: {reason}", trace=trace)
     ended = task.budget.reason if task.budget.over else None
     if solution.trace.get("method") == "greedy":

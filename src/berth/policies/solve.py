@@ -40,7 +40,7 @@ def solve(
         time_limit: seconds after which the best plan so far is returned; None: no limit.
         seed: the same seed gives the same plan, unless the time limit cut it short.
         previous: the plan before, for the objectives `moved_instances` and `moved_state`.
-        occupied: what others have taken of the nodes; policies in the latency space heed it, and the judge.
+        occupied: what others have taken of the nodes; policies that hold capacities leave it alone.
         progress: is called with a `Progress` whenever something better is known.
         budget: instead of `time_limit`; `budget.stop(reason)` ends the search from another thread.
         parameters: the policy's own.

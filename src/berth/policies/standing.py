@@ -134,8 +134,8 @@ class Standing:
     def request(self, application: Application) -> tuple[Problem, Occupied | None]:
         """An application alone on what is left, for any policy.
 
-        What is left is in the network itself, so that every policy heeds it. Only how busy processors are is
-        no field of a node: where it matters it is a resource more.
+        What is left is in the network itself, so that every policy heeds it. Processor load is not a field of
+        a node, so it becomes an extra resource.
         """
         alone = replace(self.problem, applications=(application,))
         if not self.applications:

@@ -263,7 +263,7 @@ def _inputs_of(what: str, kind: Kind, function: Callable[..., Any]) -> list[str]
 
 def _check_name(what: str, name: Any) -> None:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise BadInput(f"{what}: {name!r} is no name: text without '/', '#' and white space is one")
+        raise BadInput(f"{what}: {name!r} is not a valid name: text without '/', '#' and white space is one")
 
 
 def _check_fields(what: str, fields: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -95,7 +95,7 @@ def _module(path: Path) -> ModuleType:
     name = _module_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise BadInput(f"{path}: no Python file; its name has to end in .py")
+        raise BadInput(f"{path}: not a Python file; its name has to end in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if folder not in sys.path:

@@ -111,8 +111,8 @@ def test_a_bad_problem_costs_its_rows(out: Path) -> None:
     texts = {Path(source).name: text for source, text in zip(bad["source"], bad["error"], strict=True)}
     assert len(bad) == 16
     assert bad["status"].isna().all()
-    assert "no valid YAML" in texts["broken.yaml"]
-    assert "no text in UTF-8" in texts["latin.json"]
+    assert "not valid YAML" in texts["broken.yaml"]
+    assert "not UTF-8 text" in texts["latin.json"]
     assert texts["gone.yaml"].endswith("gone.yaml: no such file or directory")
     assert set(texts) == {"broken.yaml", "latin.json", "gone.yaml", "empty.yaml"}
 

@@ -161,7 +161,5 @@ def test_whose_nodes_has_to_be_clear() -> None:
 
 def test_policies_that_heed_others() -> None:
     check_methods([Method("sbon")])
-    with pytest.raises(
-        BadInput, match="--policy odp: --together needs a policy that heeds others: mopa or sbon"
-    ):
+    with pytest.raises(BadInput, match="--policy odp: --together works only with mopa or sbon"):
         check_methods([Method("odp")])

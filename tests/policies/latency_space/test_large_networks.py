@@ -118,7 +118,7 @@ def test_odp_says_why_it_has_no_plan() -> None:
     plan = berth.solve(problem_from(document), "odp")
     assert plan.status == "unknown"
     assert plan.reason == (
-        "no plan found: too large for an exact model, and one greedy pass keeps not all constraints"
+        "no plan found: too large for an exact model, and a greedy plan violates some constraints"
     )
 
 

@@ -22,7 +22,7 @@ from berth.runtime.control.loop import Proposal
 from berth.runtime.control.offers import PlanValue
 from berth.runtime.control.watch import approved
 from berth.runtime.observer import RunFailed
-from berth.runtime.running import Run
+from berth.runtime.running import NODE_LOST, Run
 from berth.runtime.tally import RunTally
 from tests.runtime.control.pretending import PLAN, PROBLEM, pretending, started_at
 
@@ -171,8 +171,15 @@ def test_a_question_is_withdrawn_when_the_run_ends(tmp_path: Path) -> None:
     """Nobody waits for an answer that can't matter any more."""
     run, heard = started_at("paris", {1.0: lambda run: "finished"}), Heard()
     assert not approved(proposal(), run, tmp_path, heard)
-    assert heard.notes == ["the run has something else to say"]
+    assert heard.notes == ["the run ended before the move was approved"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_question_is_withdrawn_when_a_node_is_lost(tmp_path: Path) -> None:
+    """The proposal was made for a network that is no longer there."""
+    run, heard = started_at("paris", {1.0: lambda run: NODE_LOST}), Heard()
+    assert not approved(proposal(), run, tmp_path, heard)
+    assert heard.notes == ["a node was lost before the move was approved"]
 
 
 @pytest.mark.parametrize("answer", [True, False])

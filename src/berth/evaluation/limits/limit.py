@@ -75,7 +75,7 @@ class Use:
             return self.of.way_out(self)
         if self.share > 0:
             more = f"{amount(self.slack)} {self.unit}".strip()
-            return f"{more} more would fit ({amount(100 * (1 / self.share - 1))} % of what it has to bear)"
+            return f"{more} more would fit ({amount(100 * (1 / self.share - 1))} % of the current load)"
         return "nothing is used"
 
     @property

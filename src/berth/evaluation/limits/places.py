@@ -277,10 +277,14 @@ class RuleLimit(PlaceLimit):
 
     def too_much_in_all(self, needed: float, there: float, places: int) -> str:
         """More instances than all places take."""
-        what = self.rule.by or "nodes"
-        wish = f"apart ({what})" if isinstance(self.rule, Apart) else self._wish
-        counts = f"{int(needed)} instances, {places} places"
-        return f"application '{self.application}': {self._operators} must be {wish}: {counts}"
+        by = self.rule.by
+        if isinstance(self.rule, Apart):
+            wish = f"{self._operators} must be apart ({by or 'nodes'})"
+        else:
+            wish = f"at most {self.rule.most} of {self._operators} per {by or 'node'}"
+        place = f"{'node' if by is None else 'place'}{'' if places == 1 else 's'}"
+        counts = f"{int(needed)} instances, but only {places} {place}"
+        return f"application '{self.application}': {wish}: {counts}"
 
 
 def place_of(node: Node, by: str | None) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""From raw telemetry to tables of what was measured, and to a problem that is true.
+"""From raw telemetry to tables of what was measured, and to a problem updated with the measured values.
 
 `files.py` finds files, `records.py` reads their records, `checks.py` says which make sense, `digest.py` turns
 a folder's files into sums and quarantine rows. `tables.py` measures, `publish.py` updates the problem and

@@ -1,4 +1,4 @@
-"""From raw telemetry to tables and to a problem that is true: all that is there, at once."""
+"""From raw telemetry to tables and to an updated problem: all that is there, at once."""
 
 from __future__ import annotations
 

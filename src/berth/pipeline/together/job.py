@@ -37,7 +37,7 @@ class Together:
 
 
 def check_methods(methods: Sequence[Method]) -> None:
-    """Refuse policies that don't heed what others have taken.
+    """Refuse policies that graphs are not placed together by.
 
     Raises:
         BadInput: a line for each.
@@ -45,8 +45,7 @@ def check_methods(methods: Sequence[Method]) -> None:
     wrong = dict.fromkeys(method.policy for method in methods if method.policy not in POLICIES)
     if wrong:
         raise BadInput(
-            f"--policy {name}: --together needs a policy that heeds others: {' or '.join(POLICIES)}"
-            for name in wrong
+            f"--policy {name}: --together works only with {' or '.join(POLICIES)}" for name in wrong
         )
 
 

@@ -116,7 +116,7 @@ class SharedRoom:
 
 
 POLICIES = ("mopa", "sbon")
-"""The policies that heed what others have taken."""
+"""The policies that graphs are placed together by; they also heed how many operators a node has."""
 
 
 @dataclass(frozen=True)

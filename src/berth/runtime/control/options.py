@@ -21,7 +21,7 @@ class WatchOptions:
     every_s: float = 30.0
     """From one look to the next."""
     min_gain: float = 0.1
-    """What a new plan must be better by, relative to the present one."""
+    """The minimum gain for a move, relative to the present plan."""
     cool_down_s: float = 60.0
     """After a migration nothing moves for so long, unless a node dies."""
     confirmations: int = 2

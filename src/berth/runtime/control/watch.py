@@ -27,7 +27,7 @@ from berth.runtime.control.report import draw_timelines, write_page
 from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import described_in, placement_of
 from berth.runtime.runner import RunResult, folder_of
-from berth.runtime.running import RUNNING, Run, RunOptions
+from berth.runtime.running import NODE_LOST, RUNNING, Run, RunOptions
 from berth.runtime.tally import RunTally, TallyWriter
 
 POLL_SECONDS = 0.5
@@ -196,6 +196,8 @@ def approved(proposal: Proposal, run: Run, folder: Path, observer: RunObserver) 
             answer = observer.answer()
             if answer is not None:
                 return answer
-            if run.wait(POLL_SECONDS) != RUNNING:
-                observer.note("the run has something else to say")
+            word = run.wait(POLL_SECONDS)
+            if word != RUNNING:
+                what = "a node was lost" if word == NODE_LOST else "the run ended"
+                observer.note(f"{what} before the move was approved")
                 return False

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from berth.amounts import quantity
 from berth.evaluation import Situation
-from berth.evaluation.limits import Capacity, NetworkCard, Processor, place_limits
+from berth.evaluation.limits import NetworkCard, place_limits
 
 FloatArray = NDArray[np.float64]
 
@@ -49,13 +49,12 @@ class LinkUse:
 
 
 def node_uses(situation: Situation) -> list[NodeUse]:
-    """Every resource that somebody demands; busy processors and network cards where they are known."""
+    """Every limit of nodes; network cards where they are known."""
     uses = []
     for limit in place_limits(situation.setting):
-        if isinstance(limit, Capacity):
-            uses.append(NodeUse(limit.label, limit.used(situation), limit.room, quantity))
-        elif isinstance(limit, Processor):
-            uses.append(NodeUse("busy", limit.used(situation), limit.room, None))
+        if limit.of_nodes:
+            shown = None if limit.only_share else quantity
+            uses.append(NodeUse(limit.picture_label or limit.label, limit.used(situation), limit.room, shown))
     cards = situation.network.nic_bytes_per_s
     if situation.rates_known and np.isfinite(cards).any():
         used = NetworkCard(situation.setting).used(situation)

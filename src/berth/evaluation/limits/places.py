@@ -29,6 +29,10 @@ class PlaceLimit(Limit):
     """What all limits of this kind are called where constraints clash."""
     label: str
     """What forbids a move, in a word or two."""
+    picture_label: str | None = None
+    """What pictures call it, if not by its label."""
+    only_share = False
+    """Whether pictures show only the share in use, and no amounts."""
     once = True
     """Whether equal computations on one node need it once, at the highest rate, and not each of them."""
 
@@ -170,6 +174,7 @@ class Processor(_NodeLimit):
     """
 
     kind, unit, family, label = "processor", "processors", "processors", "processor"
+    picture_label, only_share = "busy", True
 
     def __init__(self, setting: Setting) -> None:
         self._share = setting.processors

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 import berth
+from berth.evaluation.limits import Room
 from berth.policies import About, Answer, Task
 
 
@@ -28,28 +29,25 @@ class FirstFit:
         name="first-fit",
         paper="none",
         optimises="nothing; tends to use few nodes",
-        holds="candidates, hosts, 'where' rules and capacities",
+        holds="candidates, hosts, capacities, processors and all rules but 'together'",
     )
     parameters = FirstFitParameters
 
     def solve(self, task: Task) -> Answer:
         """Fill one node after another."""
-        graph, network = task.problem.instances, task.problem.network
-        room = {name: network.capacity(name) for name in graph.resources}
-        order = np.arange(len(network.nodes))
+        graph, room = task.problem.instances, Room(task.setting)
+        order = np.arange(len(task.problem.network.nodes))
         if task.parameters.nodes == "largest":
-            order = np.argsort(-sum(room.values(), np.zeros(len(order))), kind="stable")
+            size = sum((task.setting.capacity(name) for name in graph.resources), np.zeros(len(order)))
+            order = np.argsort(-size, kind="stable")
         chosen = np.full(len(graph), -1, dtype=np.intp)
         for number, name in enumerate(graph.names):
-            allowed = set(graph.allowed_nodes[graph.operator_of[number]].tolist())
-            needed = {resource: graph.demand(resource)[number] for resource in room}
-            fits = (k for k in order if k in allowed and all(needed[r] <= room[r][k] for r in room))
-            node = next(fits, None)
-            if node is None:
+            allowed = order[np.isin(order, graph.allowed_nodes[graph.operator_of[number]])]
+            fitting = allowed[room.fits([number], allowed)]
+            if len(fitting) == 0:
                 return Answer("unknown", reason=f"stuck at {name}: no node that may host it has room")
-            chosen[number] = node
-            for resource, amount in needed.items():
-                room[resource][node] -= amount
+            chosen[number] = fitting[0]
+            room.take([number], int(fitting[0]))
         return Answer("feasible", chosen)
 
 

@@ -288,7 +288,7 @@ def test_mistakes(change: Callable[[dict[str, Any]], Any], line: str, tmp_path: 
     change(job)
     with pytest.raises(BadInput) as error:
         read({"Job": job}, folder=tmp_path)
-    assert error.value.mistakes == (line,)
+    assert error.value.mistakes == (f"{tmp_path}/0.json: {line}",)
 
 
 @pytest.mark.parametrize("index", ["4", "-1", "x", "", "１"])
@@ -298,7 +298,8 @@ def test_containers_of_heron_that_are_not_there(index: str, tmp_path: Path) -> N
     job["Meta"]["container.index"] = index
     with pytest.raises(BadInput) as error:
         read(job, folder=tmp_path)
-    assert error.value.mistakes == (f"Meta.container.index: no container {index!r} (words has 1 to 3)",)
+    line = f"Meta.container.index: no container {index!r} (words has 1 to 3)"
+    assert error.value.mistakes == (f"{tmp_path}/0.json: {line}",)
 
 
 def test_files_of_no_format(tmp_path: Path) -> None:

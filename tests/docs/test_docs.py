@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 import typer
 
 import berth
 from berth.cli import entry, output
 from berth.cli.app import COMMANDS, app, load_command
-from berth.evaluation import METRICS
+from berth.evaluation import METRICS, Occupied
 from berth.files import PLAN, PROBLEM, load
 from berth.pipeline.feeds import FEEDS
 from berth.policies import policy_names
@@ -195,9 +196,20 @@ def test_a_policy_of_your_own() -> None:
         spec.loader.exec_module(own_policy)
         problem = load(ROOT / "examples" / "tag-and-count.yaml")
         plan = berth.solve(problem, own_policy.FirstFit(), nodes="largest")
+        nothing = np.zeros(len(problem.network.nodes))
+        frankfurt = np.where(np.arange(len(nothing)) == 0, 8.0, 0.0)
+        left, full = (
+            berth.solve(problem, own_policy.FirstFit(), occupied=Occupied({"slots": slots}, nothing, nothing))
+            for slots in (frankfurt, nothing + 8.0)
+        )
     finally:
         del sys.modules["own_policy"]
     assert (plan.policy, plan.status, plan.metrics["nodes_used"]) == ("first-fit", "feasible", 3)
+    # It leaves alone what others occupy.
+    assert (left.status, left.violations) == ("feasible", ())
+    assert "frankfurt" in plan.assignment.values()
+    assert "frankfurt" not in left.assignment.values()
+    assert full.status == "unknown"
 
 
 def test_demo(tmp_path: Path) -> None:

@@ -134,3 +134,12 @@ def test_no_plan_at_all(document: Any) -> None:
     """Without an assignment there is no plan."""
     with pytest.raises(BadInput, match=r"^(the file: expected a mapping|assignment: is needed)"):
         plan_from(document)
+
+
+def test_mistakes_name_the_file(tmp_path: Path) -> None:
+    """Commands that read a plan read a problem, too: the line says which of them is wrong."""
+    file = tmp_path / "before.json"
+    file.write_text('{"format": "berth/v1", "assignment": {}}')
+    with pytest.raises(BadInput) as error:
+        load_plan(file)
+    assert error.value.mistakes == (f"{file}: format: expected 'berth-plan/v1', found 'berth/v1'",)

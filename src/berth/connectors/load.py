@@ -13,7 +13,7 @@ from berth.connectors.placements import Share, plan_of
 from berth.evaluation import Evaluation, Setting, Situation, evaluate
 from berth.evaluation.violations import containers
 from berth.files import plan_from
-from berth.files.document import read_document
+from berth.files.document import mistakes_in, read_document
 from berth.model import BadInput, Plan, Problem
 
 FIGURES = ("containers_used", "container_traffic_bytes_per_s")
@@ -41,10 +41,13 @@ def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
     documents = [read_document(file) for file in files]
     foreign = [is_packing_plan(document) or is_job(document) for document in documents]
     if len(files) == 1 and not foreign[0]:
-        return Loaded(plan_from(documents[0]))
+        with mistakes_in(files[0]):
+            return Loaded(plan_from(documents[0]))
     if problem is None:
         raise BadInput(f"{files[0]}: a plan of another system's can only be read with its problem")
-    prefixes = [f"{file}: " if len(files) > 1 else "" for file in files]
+    if len(files) == 1:
+        with mistakes_in(files[0]):
+            return _together(problem, [("", documents[0])])
     mistakes = [
         f"{file}: neither a packing plan of Heron's nor a job of Nomad's; a plan of berth's stands alone"
         for file, known in zip(files, foreign, strict=True)
@@ -52,7 +55,7 @@ def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
     ]
     if mistakes:
         raise BadInput(mistakes)
-    return _together(problem, list(zip(prefixes, documents, strict=True)))
+    return _together(problem, [(f"{file}: ", each) for file, each in zip(files, documents, strict=True)])
 
 
 def _files(path: Path) -> list[Path]:

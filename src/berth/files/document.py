@@ -40,10 +40,17 @@ def document_from(content: bytes, path: str | os.PathLike[str]) -> Any:
     looks_like_json = file.suffix.lower() == ".json" or (
         file.suffix.lower() not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
     )
-    try:
+    with mistakes_in(file):
         return _parse_json(text) if looks_like_json else parse_yaml(text)
+
+
+@contextmanager
+def mistakes_in(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Put the file's name before every mistake that is found within."""
+    try:
+        yield
     except BadInput as error:
-        raise BadInput(f"{file}: {line}" for line in error.mistakes) from None
+        raise BadInput(f"{Path(path)}: {line}" for line in error.mistakes) from None
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

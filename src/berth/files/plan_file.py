@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Required
 
 from typing_extensions import TypedDict
 
-from berth.files.document import read_document, write_text
+from berth.files.document import mistakes_in, read_document, write_text
 from berth.files.format import Finite, Format, Name, Whole, about, closed, open_ended
 from berth.model import Download, Plan
 from berth.model.plan import Status
@@ -57,9 +57,12 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan file; only its `assignment` is needed.
 
     Raises:
-        BadInput: it can't be read or has fields of a wrong kind.
+        BadInput: it can't be read or has fields of a wrong kind; every line begins with the file's name,
+            because whoever reads a plan has read a problem, too.
     """
-    return plan_from(read_document(path))
+    document = read_document(path)
+    with mistakes_in(path):
+        return plan_from(document)
 
 
 def plan_from(document: Any) -> Plan:

@@ -11,7 +11,7 @@ import numpy as np
 
 from berth.evaluation.metrics import METRIC_BY_NAME
 from berth.evaluation.situation import data_unit_bytes
-from berth.model import Problem
+from berth.model import Plan, Problem
 
 OPTIMAL_GAP = 1e-6
 """The largest gap of a plan that is called optimal."""
@@ -143,3 +143,19 @@ def _stream(problem: Problem, number: int) -> str:
     application = graph.operators[graph.stream_ends[number, 0]].application
     first = sum(len(item.streams) for item in problem.applications[:application])
     return f"applications[{application}].streams[{number - first}] ({stream.sender} -> {stream.receiver})"
+
+
+def recorded_bounds(plan: Plan) -> dict[str, tuple[float, float]]:
+    """The bounds that a plan's solver used, as far as its trace says so in a form that can be used."""
+    recorded = plan.trace.get("objective_bounds")
+    if not isinstance(recorded, Mapping):
+        return {}
+    return {
+        str(name): (float(pair[0]), float(pair[1]))
+        for name, pair in recorded.items()
+        if isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_number, pair))
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

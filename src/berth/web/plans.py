@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +12,7 @@ from berth.drawing.usage import LinkUse, NodeUse, link_uses, node_uses
 from berth.drawing.views import critical_links, instances_by_node
 from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.evaluate import evaluation_of
-from berth.evaluation.goal import Goal
+from berth.evaluation.goal import Goal, recorded_bounds
 from berth.evaluation.limits import bottleneck_document
 from berth.explanation.binding import slowest_path
 from berth.files import document_from, plan_document, plan_from, plan_text
@@ -58,26 +57,12 @@ def judged(problem: Problem, plan: Plan, previous: Plan | None = None) -> dict[s
 def objective_of(problem: Problem, plan: Plan, metrics: Mapping[str, float]) -> float | None:
     """The objective's value; None where a metric or the scale of a normalised sum is not known."""
     weights = problem.objective
-    bounds = {**problem.objective_bounds, **_recorded_bounds(plan)}
+    bounds = {**problem.objective_bounds, **recorded_bounds(plan)}
     goal = Goal(weights, problem.objective_scale, bounds)
     scaled = goal.single is None and goal.scale == "normalised"
     if scaled and any(name not in bounds for name in weights):
         return None
     return goal.value(metrics)
-
-
-def _recorded_bounds(plan: Plan) -> dict[str, tuple[float, float]]:
-    """The bounds that a plan's solver used, if it says so in a form that can be used."""
-    recorded = plan.trace.get("objective_bounds")
-    if not isinstance(recorded, Mapping):
-        return {}
-    return {
-        str(name): (float(pair[0]), float(pair[1]))
-        for name, pair in recorded.items()
-        if isinstance(pair, list | tuple)
-        and len(pair) == 2
-        and all(isinstance(end, int | float) and math.isfinite(end) for end in pair)
-    }
 
 
 def _nodes(situation: Situation) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ import numpy as np
 from berth.evaluation.limits import LeastAvailability, LongestResponse, flow_limits, place_limits
 from berth.evaluation.limits.limit import amount, exceeds
 from berth.evaluation.situation import Situation, group_maximum
-from berth.model import Together
 
 
 def violations(situation: Situation) -> list[str]:
@@ -51,23 +50,12 @@ def _why_not(situation: Situation, operator: int, node: str) -> str:
 def together(situation: Situation) -> Iterator[str]:
     """`together`; rules of what is not computed lapse."""
     network = situation.network
-    for application in situation.problem.applications:
-        for rule in application.rules:
-            if not isinstance(rule, Together):
-                continue
-            operators = [f"{application.name}/{name}" for name in rule.operators]
-            numbers = [number for name in operators for number in _running_instances(situation, name)]
-            nodes = sorted({network.nodes[situation.node_of[number]].name for number in numbers})
-            if len(nodes) > 1:
-                names, found = ", ".join(rule.operators), ", ".join(nodes)
-                yield f"application {application.name}: {names} must be together, but are on {found}"
-
-
-def _running_instances(situation: Situation, operator: str) -> list[int]:
-    item = situation.graph.operators[situation.graph.operator_index[operator]]
-    return [
-        number for number in item.instances if situation.computed[number] and situation.node_of[number] >= 0
-    ]
+    for application, rule, instances in situation.problem.together:
+        nodes = situation.node_of[np.intersect1d(instances, situation.running)]
+        found = sorted({network.nodes[node].name for node in nodes.tolist()})
+        if len(found) > 1:
+            names = ", ".join(rule.operators)
+            yield f"application {application}: {names} must be together, but are on {', '.join(found)}"
 
 
 def places(situation: Situation) -> Iterator[str]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.limits import Capacity, PlaceLimit, Processor, place_limits
 from berth.exact.packing import packings_of
-from berth.model import Plan, Problem, Together
+from berth.model import Plan, Problem
 from berth.model.randomness import generator_for
 
 FloatArray = NDArray[np.float64]
@@ -270,17 +270,7 @@ class Edge:
 
 def _blocks(setting: Setting) -> tuple[list[list[int]], IndexArray]:
     """The instances of each block, by their first ones, and the block of each instance."""
-    graph = setting.graph
-    first = np.arange(len(graph))
-    for application in setting.problem.applications:
-        for rule in application.rules:
-            if isinstance(rule, Together):
-                items = [
-                    graph.operators[graph.operator_index[f"{application.name}/{k}"]] for k in rule.operators
-                ]
-                bound = np.isin(first, first[[number for item in items for number in item.instances]])
-                first[bound] = first[bound].min()
-    block_of = np.unique(first, return_inverse=True)[1].reshape(-1)
+    block_of = setting.problem.block_of
     blocks: list[list[int]] = [[] for _ in range(int(block_of.max(initial=-1)) + 1)]
     for number, block in enumerate(block_of.tolist()):
         blocks[block].append(number)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Situation
-from berth.model import Containers, Together
+from berth.model import Containers
 
 IndexArray = NDArray[np.intp]
 
@@ -36,25 +36,14 @@ def units_of(situation: Situation) -> list[Unit]:
     """All computed instances as units, in the order of their first members."""
     computed = np.flatnonzero(situation.computed).tolist()
     leader = {number: number for number in computed}
-    for group in [*_together(situation), *_in_containers(situation).values()]:
+    bound = ([k for k in rule.instances if situation.computed[k]] for rule in situation.problem.together)
+    for group in [*bound, *_in_containers(situation).values()]:
         for number in group[1:]:
             _join(leader, group[0], number)
     members: dict[int, list[int]] = {}
     for number in computed:
         members.setdefault(_leader(leader, number), []).append(number)
     return [_unit(situation, numbers) for numbers in members.values()]
-
-
-def _together(situation: Situation) -> list[list[int]]:
-    graph = situation.graph
-    groups = []
-    for application in situation.problem.applications:
-        for rule in application.rules:
-            if isinstance(rule, Together):
-                operators = [graph.operator_index[f"{application.name}/{name}"] for name in rule.operators]
-                numbers = [number for item in operators for number in graph.operators[item].instances]
-                groups.append([number for number in numbers if situation.computed[number]])
-    return [group for group in groups if group]
 
 
 def _in_containers(situation: Situation) -> dict[str, list[int]]:

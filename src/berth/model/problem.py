@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from berth.model.application import Application
+import numpy as np
+
+from berth.model.application import Application, Together
+from berth.model.arrays import IndexArray
 from berth.model.instances import InstanceGraph
 from berth.model.network import Link, Network, Node
 from berth.model.sharing import SharingKeys
@@ -19,6 +22,14 @@ class DataObject:
 
     name: str
     bytes: float
+
+
+class TogetherInstances(NamedTuple):
+    """A `together` rule and what it binds."""
+
+    application: str
+    rule: Together
+    instances: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +61,32 @@ class Problem:
     def object_bytes(self) -> dict[str, float]:
         """The size of every object by name."""
         return {item.name: item.bytes for item in self.objects}
+
+    @cached_property
+    def together(self) -> list[TogetherInstances]:
+        """Every `together` rule with the instances that it binds."""
+        graph = self.instances
+
+        def instances_of(application: Application, rule: Together) -> list[int]:
+            names = (f"{application.name}/{name}" for name in dict.fromkeys(rule.operators))
+            items = (graph.operators[graph.operator_index[name]] for name in names)
+            return [number for item in items for number in item.instances]
+
+        return [
+            TogetherInstances(application.name, rule, instances_of(application, rule))
+            for application in self.applications
+            for rule in application.rules
+            if isinstance(rule, Together)
+        ]
+
+    @cached_property
+    def block_of(self) -> IndexArray:
+        """The block of every instance: what rules bind together is one. Numbered by their first instances."""
+        first = np.arange(len(self.instances))
+        for bound in self.together:
+            joined = np.isin(first, first[bound.instances])
+            first[joined] = first[joined].min()
+        return np.asarray(np.unique(first, return_inverse=True)[1], dtype=np.intp).reshape(-1)
 
     def with_node(self, number: int, node: Node) -> Problem:
         """The problem with another node in place of one."""

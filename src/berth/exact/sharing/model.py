@@ -21,7 +21,6 @@ from berth.exact.cpsat.limits import LimitedModel
 from berth.exact.sharing.choices import Fates, Highest, Terms
 from berth.exact.sharing.flows import add_flows
 from berth.exact.sharing.shared import Shared
-from berth.model import Together
 from berth.model.instances import pairs_of
 
 FINEST = 2.0**40
@@ -167,22 +166,15 @@ class SharingModel(LimitedModel):
             self.add(family, text, cp_model.LinearExpr.sum([literal for literal, _ in terms]) == 0)
 
     def _add_together(self) -> None:
-        graph = self.shared.graph
-        for application in self.shared.problem.applications:
-            for rule in application.rules:
-                if not isinstance(rule, Together):
-                    continue
-                text = f"application {application.name}: {', '.join(rule.operators)} together"
-                home: dict[int, Any] = {}
-                for name in rule.operators:
-                    for number in graph.operators[
-                        graph.operator_index[f"{application.name}/{name}"]
-                    ].instances:
-                        for node, literal in self.x[number].items():
-                            if node not in home:
-                                home[node] = self.cp.new_bool_var("")
-                            self.add("rules", text, literal <= home[node])
-                self.cp.add_at_most_one(home.values())
+        for application, rule, instances in self.shared.problem.together:
+            text = f"application {application}: {', '.join(rule.operators)} together"
+            home: dict[int, Any] = {}
+            for number in instances:
+                for node, literal in self.x[number].items():
+                    if node not in home:
+                        home[node] = self.cp.new_bool_var("")
+                    self.add("rules", text, literal <= home[node])
+            self.cp.add_at_most_one(home.values())
 
 
 def add_requirements(model: SharingModel) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from berth.core import space as core
-from berth.model import BadInput, Problem, Together
+from berth.model import BadInput, Problem
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
 from berth.policies.policy import mistakes_for
 
@@ -73,7 +73,7 @@ def unit_graph(problem: Problem) -> UnitGraph:
     graph = problem.instances
     if np.isnan(graph.stream_rate).any():
         raise BadInput(mistakes_for(problem, "network_usage", "this policy needs rates"))
-    unit_of = _units(problem)
+    unit_of = problem.block_of
     first = np.unique(unit_of, return_index=True)[1]
     streams = _adjacency(
         len(first), unit_of[graph.pair_sender], unit_of[graph.pair_receiver], graph.pair_rate
@@ -84,19 +84,6 @@ def unit_graph(problem: Problem) -> UnitGraph:
     )
     names = [graph.names[number] for number in first.tolist()]
     return UnitGraph(names, unit_of, first, fixed, allowed, *streams)
-
-
-def _units(problem: Problem) -> IndexArray:
-    """The unit of every instance, numbered by first instances."""
-    graph = problem.instances
-    label = np.arange(len(graph))
-    for application in problem.applications:
-        for rule in application.rules:
-            if isinstance(rule, Together):
-                operators = [graph.operator_index[f"{application.name}/{name}"] for name in rule.operators]
-                joined = np.isin(label, label[np.isin(graph.operator_of, operators)])
-                label[joined] = label[joined].min()
-    return np.asarray(np.unique(label, return_inverse=True)[1], dtype=np.intp)
 
 
 def _adjacency(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from berth.core import sharing as core
 from berth.evaluation import Setting
 from berth.evaluation.limits import TOLERANCE, PlaceLimit, Processor, place_limits
-from berth.model import Problem, Together
+from berth.model import Problem
 from berth.model.pair_fields import whole
 
 IntArray = NDArray[np.intp]
@@ -128,14 +128,9 @@ class Case:
             self.allowed[number, nodes] = True
         self.companions: list[list[int]] = [[] for _ in range(len(graph))]
         """Of every instance, those that must be on the same node."""
-        for application in problem.applications:
-            for rule in application.rules:
-                if isinstance(rule, Together):
-                    names = dict.fromkeys(f"{application.name}/{name}" for name in rule.operators)
-                    operators = (graph.operators[graph.operator_index[name]] for name in names)
-                    members = [instance for item in operators for instance in item.instances]
-                    for one in members:
-                        self.companions[one] += [other for other in members if other != one]
+        for bound in problem.together:
+            for one in bound.instances:
+                self.companions[one] += [other for other in bound.instances if other != one]
         others = (limit for limit in place_limits(self.setting) if not isinstance(limit, Processor))
         self.place_limits: list[PlaceLimit] = [
             Processor(self.setting),

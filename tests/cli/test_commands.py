@@ -160,6 +160,11 @@ def test_compare_and_diff(tmp_path: Path) -> None:
     change = json.loads(berth("diff", before, after, "--json").stdout)
     assert change["metrics"]["availability"]["after"] == 1.0
     assert all(step["from"] != step["to"] for step in change["moved"].values())
+    nowhere = tmp_path / "nowhere.json"
+    nowhere.write_text('{"assignment": {"tag-and-count/source": "romx"}}')
+    wrong = berth("diff", before, str(nowhere), "--problem", TAG)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith(f"{nowhere}: assignment.tag-and-count/source: no node named 'romx'")
 
 
 def test_evaluate_json(small: Path) -> None:

@@ -141,21 +141,33 @@ def test_events_with_a_plan_file(here: Path) -> None:
 @pytest.mark.parametrize(
     ("events", "line"),
     [
-        ("rates: [{at_s: -1, factor: 2}]", "rates[0].at_s: -1 is below 0"),
-        ("rates: [{at_s: 1}]", "rates[0].factor: is needed"),
-        ("rates: [{at_s: 1, factor: 2, sources: [a/t]}]", "rates[0].sources[0]: no operator named 'a/t'"),
-        ("rates: [{at_s: 1, factor: 2, sources: [a/r]}]", "rates[0].sources[0]: a/r is no source"),
-        ("failures: [{node: z, at_s: 1}]", "failures[0].node: no node named 'z'"),
-        ("failures: [{node: x, at_s: 5, until_s: 5}]", "failures[0].until_s: 5 is not after at_s, 5"),
-        ("failure: []", "failure: unknown key named 'failure'; did you mean 'failures'?"),
-        ("migrations: [{at_s: 1}]", "migrations[0]: either plan or assignment is needed"),
-        ("migrations: [{at_s: 1, plan: no.json}]", "migrations[0].plan: no.json: no such file or directory"),
+        ("rates: [{at_s: -1, factor: 2}]", "events.yaml: rates[0].at_s: -1 is below 0"),
+        ("rates: [{at_s: 1}]", "events.yaml: rates[0].factor: is needed"),
+        (
+            "rates: [{at_s: 1, factor: 2, sources: [a/t]}]",
+            "events.yaml: rates[0].sources[0]: no operator named 'a/t'",
+        ),
+        (
+            "rates: [{at_s: 1, factor: 2, sources: [a/r]}]",
+            "events.yaml: rates[0].sources[0]: a/r is no source",
+        ),
+        ("failures: [{node: z, at_s: 1}]", "events.yaml: failures[0].node: no node named 'z'"),
+        (
+            "failures: [{node: x, at_s: 5, until_s: 5}]",
+            "events.yaml: failures[0].until_s: 5 is not after at_s, 5",
+        ),
+        ("failure: []", "events.yaml: failure: unknown key named 'failure'; did you mean 'failures'?"),
+        ("migrations: [{at_s: 1}]", "events.yaml: migrations[0]: either plan or assignment is needed"),
+        (
+            "migrations: [{at_s: 1, plan: no.json}]",
+            "events.yaml: migrations[0].plan: no.json: no such file or directory",
+        ),
         ("migrations: [{at_s: 1, assignment: {a/s: z}}]", "migrations[0].plan: assignment.a/s: "),
-        ("[]", "the file: expected a mapping, found a list"),
+        ("[]", "events.yaml: the file: expected a mapping, found a list"),
     ],
 )
 def test_bad_events(here: Path, events: str, line: str) -> None:
-    """Exit code 2 and a line with the path of the field."""
+    """Exit code 2 and a line with the file and the path of the field."""
     Path("events.yaml").write_text(events)
     assert run("--events", "events.yaml", expected=2).startswith(line)
 

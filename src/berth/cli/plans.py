@@ -26,6 +26,7 @@ from berth.evaluation import evaluate as evaluate_plan
 from berth.evaluation.evaluate import change_between
 from berth.evaluation.limits import bottleneck_document
 from berth.files import check_writable, load, write_bytes
+from berth.files.document import mistakes_in
 from berth.model import Plan, Problem
 
 EVALUATE_EXAMPLES = """Examples:
@@ -106,7 +107,8 @@ def _plan(problem: Problem | None, file: Path) -> Plan:
     plan = load_any(problem, [file]).plan
     if problem is None or plan.metrics:
         return plan
-    result = evaluate_plan(problem, plan)
+    with mistakes_in(file):
+        result = evaluate_plan(problem, plan)
     return replace(plan, metrics=result.metrics, violations=result.violations)
 
 

@@ -7,7 +7,7 @@ from typing import Required
 
 from typing_extensions import TypedDict
 
-from berth.files.document import read_document
+from berth.files.document import mistakes_in, read_document
 from berth.files.format import Amount, Format, closed
 from berth.files.plan_file import load_plan
 from berth.model import BadInput, Plan, Problem
@@ -50,9 +50,14 @@ def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
     """Read a file of events; `plan` is what is in force before any migration.
 
     Raises:
-        BadInput: a line for each mistake, with the path of the field.
+        BadInput: a line for each mistake, with the file's name and the path of the field.
     """
-    document = EVENTS.checked(read_document(path))
+    document = read_document(path)
+    with mistakes_in(path):
+        return _events(EVENTS.checked(document), path.parent, problem, plan)
+
+
+def _events(document: _Events, folder: Path, problem: Problem, plan: Plan) -> Events:
     events = Events(
         rates=tuple(
             RateChange(item["at_s"], item["factor"], tuple(item["sources"]) if "sources" in item else None)
@@ -61,7 +66,7 @@ def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
         failures=tuple(
             Failure(item["node"], item["at_s"], item.get("until_s")) for item in document.get("failures", ())
         ),
-        migrations=_migrations(document.get("migrations", []), path.parent, plan),
+        migrations=_migrations(document.get("migrations", []), folder, plan),
     )
     check_events(problem, events)
     return events

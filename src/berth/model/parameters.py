@@ -33,14 +33,14 @@ POSITIVE = Values(lambda value: value > 0, "is not above 0")
 SHARE = Values(lambda value: 0 < value <= 1, "is not above 0 and up to 1")
 
 
-def setting(default: Any, text: str, values: Values | None = None) -> Any:
+def parameter(default: Any, text: str, values: Values | None = None) -> Any:
     """A field of a parameter class: a default, an explanation and, `None` aside, which values make sense."""
     return field(default=default, metadata={"help": text, "values": values})
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What users may set: fields made by `setting`. A value out of range is a ValueError with the name."""
+    """What users may set: fields made by `parameter`. A value out of range is a ValueError with the name."""
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -11,7 +11,7 @@ from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.exact.placement import unmodelled
 from berth.model import BadInput
 from berth.model.pair_fields import AllPairsError
-from berth.model.parameters import SHARE, setting
+from berth.model.parameters import SHARE, parameter
 from berth.policies.odp import OdpParameters, infeasible
 from berth.policies.policy import About, Answer, Task, plan_of
 from berth.policies.registry import find_policy
@@ -33,7 +33,7 @@ LARGEST_EXACT = 50_000_000
 class AutoParameters(OdpParameters):
     """What users may set: what `odp` takes, and how the time is shared."""
 
-    exact_share: float = setting(
+    exact_share: float = parameter(
         0.5, "the share of the time after which a proof is given up for a search", SHARE
     )
 

@@ -8,7 +8,7 @@ from typing import Literal
 from berth.evaluation.goal import Goal
 from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Sampling, modelled, unmodelled
-from berth.model.parameters import SHARE, Parameters, Values, setting
+from berth.model.parameters import SHARE, Parameters, Values, parameter
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, Task
 from berth.policies.sharing.exact import solve_shared
@@ -19,14 +19,14 @@ from berth.policies.solve import problem_goal
 class OdpParameters(Parameters):
     """What users may set."""
 
-    candidate_fraction: float = setting(
+    candidate_fraction: float = parameter(
         1.0, "consider only this share of each operator's candidates, drawn at random", SHARE
     )
-    candidate_seed: int | None = setting(None, "seed of that draw; none: the solve's seed")
-    gap: float = setting(
+    candidate_seed: int | None = parameter(None, "seed of that draw; none: the solve's seed")
+    gap: float = parameter(
         0.0, "stop when the gap is at most this", Values(lambda gap: 0 <= gap < 1, "is not from 0 to below 1")
     )
-    ties: Literal["any", "first", "random"] = setting(
+    ties: Literal["any", "first", "random"] = parameter(
         "any", "among equally good plans: any, the one on the first nodes, or one at random"
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.model import Application, Network, Problem
-from berth.model.parameters import at_least, setting
+from berth.model.parameters import at_least, parameter
 from berth.policies.odp import OdpParameters, infeasible, solve_for
 from berth.policies.policy import About, Answer, Task
 from berth.policies.solve import problem_goal
@@ -29,9 +29,9 @@ PLACES = "executors"
 class SchedulerParameters(OdpParameters):
     """What users may set, beside odp's own."""
 
-    worker_slots: int = setting(2, "worker slots of each node, WS(u)", at_least(1))
-    executors_per_slot: int = setting(4, "executors that a slot holds, EPS_max", at_least(1))
-    first_run: bool = setting(False, "rates are not known yet: place for availability, ties at random")
+    worker_slots: int = parameter(2, "worker slots of each node, WS(u)", at_least(1))
+    executors_per_slot: int = parameter(4, "executors that a slot holds, EPS_max", at_least(1))
+    first_run: bool = parameter(False, "rates are not known yet: place for availability, ties at random")
 
 
 class SchedulerOdp:

@@ -19,7 +19,7 @@ from berth.evaluation.limits import TOLERANCE, Room
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan
 from berth.model.arrays import FloatArray, IndexArray
-from berth.model.parameters import NOT_NEGATIVE, SHARE, Parameters, Values, at_least, setting
+from berth.model.parameters import NOT_NEGATIVE, SHARE, Parameters, Values, at_least, parameter
 from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import About, Answer, NoParameters, Task, mistakes_for
@@ -30,17 +30,17 @@ from berth.policies.round_robin import RoundRobin
 class TStormParameters(Parameters):
     """What users may set."""
 
-    rounds: int = setting(2, "how often executors are reassigned, at most", at_least(1))
-    gamma: float | None = setting(
+    rounds: int = parameter(2, "how often executors are reassigned, at most", at_least(1))
+    gamma: float | None = parameter(
         None,
         "at most ceil(gamma x executors / nodes) of an application on a node; none: any",
         Values(lambda gamma: gamma > 0 and isfinite(gamma), "is not above 0; none turns it off"),
     )
-    noise: float = setting(
+    noise: float = parameter(
         0.0, "standard deviation of observed rates, relative to the true ones", NOT_NEGATIVE
     )
-    alpha: float = setting(0.5, "weight of the newest observation in the moving average of rates", SHARE)
-    period_s: float = setting(
+    alpha: float = parameter(0.5, "weight of the newest observation in the moving average of rates", SHARE)
+    period_s: float = parameter(
         300.0,
         "seconds between rounds; only tells the rounds' times in the trace",
         Values(lambda period: period > 0 and isfinite(period), "is not above 0"),

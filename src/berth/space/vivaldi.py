@@ -14,7 +14,7 @@ import numpy as np
 
 from berth.core import space as core
 from berth.model.arrays import FloatArray, IndexArray
-from berth.model.parameters import Parameters, Values, at_least, setting
+from berth.model.parameters import Parameters, Values, at_least, parameter
 from berth.model.randomness import generator_for
 from berth.space.coordinates import Coordinates, error_figures
 from berth.space.samples import Samples
@@ -51,22 +51,22 @@ GAP = 10.0
 class VivaldiOptions(Parameters):
     """Vivaldi's parameters; a value out of range is a ValueError that begins with the option's name."""
 
-    dimensions: int = setting(
+    dimensions: int = parameter(
         3,
         "dimensions of the space",
         Values(lambda count: 1 <= count <= MOST_DIMENSIONS, f"is not in 1 to {MOST_DIMENSIONS}"),
     )
-    height: bool = setting(False, "whether nodes have heights (access links), too")
-    neighbours: int | None = setting(
+    height: bool = parameter(False, "whether nodes have heights (access links), too")
+    neighbours: int | None = parameter(
         None, "most neighbours of a node; none: all while they are few, then 32", at_least(1)
     )
-    c_c: float = setting(0.25, "share of a sample's error that a node moves by", STEP)
-    c_e: float = setting(0.25, "share of a sample that enters a node's own error", STEP)
-    rounds: int = setting(300, "most passes over all samples, of each step", at_least(1))
-    refine: bool = setting(
+    c_c: float = parameter(0.25, "share of a sample's error that a node moves by", STEP)
+    c_e: float = parameter(0.25, "share of a sample that enters a node's own error", STEP)
+    rounds: int = parameter(300, "most passes over all samples, of each step", at_least(1))
+    refine: bool = parameter(
         True, "start with more dimensions, minimise absolute errors afterwards; false: Vivaldi alone"
     )
-    starts: int | None = setting(
+    starts: int | None = parameter(
         None, "how often to start anew, the best is taken; none: more for few nodes", at_least(1)
     )
 

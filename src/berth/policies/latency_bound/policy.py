@@ -13,7 +13,7 @@ from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.situation import assignment_of
 from berth.model import BadInput, Plan, Problem
 from berth.model.arrays import IndexArray
-from berth.model.parameters import NOT_NEGATIVE, Parameters, at_least, setting
+from berth.model.parameters import NOT_NEGATIVE, Parameters, at_least, parameter
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_bound.candidates import MESSAGES_PER_CONTACT, Strategy
 from berth.policies.latency_bound.deployment import Start, deploy
@@ -31,27 +31,27 @@ MOST_NAMED = 3
 class LatencyBoundParameters(Parameters):
     """What users may set."""
 
-    bound_ms: float | None = setting(
+    bound_ms: float | None = parameter(
         None, "the bound R of every application; none: each one's max_response_time_ms", NOT_NEGATIVE
     )
-    candidates: Strategy = setting(
+    candidates: Strategy = parameter(
         "cknn", "hosts asked: all in the ellipse, the k nearest, k at random, the k nearest useful"
     )
-    k: int = setting(5, "size of a candidate set, but for el", at_least(1))
-    stale: float = setting(
+    k: int = parameter(5, "size of a candidate set, but for el", at_least(1))
+    stale: float = parameter(
         0.0, "placements of other applications for each host contacted that are not heard of", NOT_NEGATIVE
     )
-    restarts: int = setting(
+    restarts: int = parameter(
         3, "how often a bound above 0 gets new candidates once these are used up", at_least(0)
     )
-    rounds: int = setting(
+    rounds: int = parameter(
         3, "how often applications are looked at again that later ones slowed down", at_least(0)
     )
-    refine: bool = setting(True, "MOPA's mapping tries near nodes by measured delays first")
-    neighbours: bool = setting(
+    refine: bool = parameter(True, "MOPA's mapping tries near nodes by measured delays first")
+    neighbours: bool = parameter(
         True, "hosts of an operator's neighbours on the path are candidates without a contact"
     )
-    mode: Literal["fixed", "paper"] = setting(
+    mode: Literal["fixed", "paper"] = parameter(
         "fixed", "paper: candidates are judged once, when their list is made"
     )
 

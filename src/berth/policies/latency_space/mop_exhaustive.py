@@ -7,7 +7,7 @@ from typing import Any
 
 from berth.evaluation.goal import Goal
 from berth.exact.placement import unmodelled
-from berth.model.parameters import Parameters, at_least, setting
+from berth.model.parameters import Parameters, at_least, parameter
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space.hosts import limits_of_units
 from berth.policies.latency_space.least_usage import LeastUsage, TooLargeError, least_usage
@@ -22,7 +22,7 @@ GOAL = Goal({"network_usage": 1.0})
 class ExhaustiveParameters(Parameters):
     """What users may set."""
 
-    max_steps: int = setting(20_000_000, "give the search up after so many partial plans", at_least(1))
+    max_steps: int = parameter(20_000_000, "give the search up after so many partial plans", at_least(1))
 
 
 class MopExhaustive:

@@ -11,7 +11,7 @@ from berth.core import space as core
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.model.arrays import IndexArray
-from berth.model.parameters import POSITIVE, at_least, setting
+from berth.model.parameters import POSITIVE, at_least, parameter
 from berth.policies.latency_space.placing import Placed, SpaceParameters, answer_by, place
 from berth.policies.latency_space.virtual import NoEndError, Virtual
 from berth.policies.policy import About, Answer, Task
@@ -32,12 +32,12 @@ LOGGED_MOVES = 1_000_000
 class MopaParameters(SpaceParameters):
     """What users may set for mopa."""
 
-    refine: bool = setting(True, "try near nodes by measured delays after the mapping")
-    mode: Literal["fixed", "paper"] = setting(
+    refine: bool = parameter(True, "try near nodes by measured delays after the mapping")
+    mode: Literal["fixed", "paper"] = parameter(
         "fixed", "paper: the printed search for a place, which may not end; fixed: one that does"
     )
-    tolerance_ms: float = setting(0.5, "shorter ways in the space are not gone", POSITIVE)
-    max_events: int | None = setting(
+    tolerance_ms: float = parameter(0.5, "shorter ways in the space are not gone", POSITIVE)
+    max_events: int | None = parameter(
         None, "give up after so many events; none: 2000, or 50 for each operator if more", at_least(1)
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
-from berth.model.parameters import Parameters, Values, at_least, setting
+from berth.model.parameters import Parameters, Values, at_least, parameter
 from berth.policies.downloads import choose_downloads
 from berth.policies.latency_space.adaptation import (
     Prior,
@@ -41,17 +41,17 @@ def stay_in_the_middle(_virtual: Virtual, _moving: IndexArray) -> None:
 class SpaceParameters(Parameters):
     """What all policies of the latency space have in common."""
 
-    max_operators_per_host: int | None = setting(
+    max_operators_per_host: int | None = parameter(
         None, "unpinned operators that a node takes at most; none: no limit", at_least(1)
     )
-    refine_nodes: int = setting(
+    refine_nodes: int = parameter(
         5, "near nodes whose delays are measured in one step of an operator", at_least(1)
     )
-    refine_rounds: int = setting(3, "how often an operator may try again", at_least(1))
-    migration: Literal["lazy", "eager"] = setting(
+    refine_rounds: int = parameter(3, "how often an operator may try again", at_least(1))
+    migration: Literal["lazy", "eager"] = parameter(
         "lazy", "count a migration once at the end, or at each change of host on the way"
     )
-    migration_threshold: float = setting(
+    migration_threshold: float = parameter(
         0.0,
         "leave the previous plan only if usage falls by more than this share",
         Values(lambda share: 0 <= share < 1, "is not from 0 to below 1"),

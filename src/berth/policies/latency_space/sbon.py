@@ -11,7 +11,7 @@ from berth.core import space as core
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.model.arrays import IndexArray
-from berth.model.parameters import POSITIVE, Values, at_least, setting
+from berth.model.parameters import POSITIVE, Values, at_least, parameter
 from berth.policies.latency_space.placing import Placed, SpaceParameters, answer_by, place
 from berth.policies.latency_space.virtual import NoEndError, Virtual
 from berth.policies.policy import About, Answer, Task
@@ -27,20 +27,20 @@ LOGGED_ROUNDS = 1000
 class SbonParameters(SpaceParameters):
     """What users may set for sbon."""
 
-    refine: bool = setting(False, "try near nodes by measured delays after the mapping")
-    pace: float = setting(
+    refine: bool = parameter(False, "try near nodes by measured delays after the mapping")
+    pace: float = parameter(
         0.1,
         "step of an operator: this x its force / the highest sum of rates",
         Values(lambda pace: 0 < pace < 1, "is not above 0 and below 1, where springs come to rest"),
     )
-    force_threshold_ms: float = setting(
+    force_threshold_ms: float = parameter(
         0.5, "at rest when no force / the highest sum of rates is above this", POSITIVE
     )
-    max_rounds: int = setting(5000, "give up after so many rounds", at_least(1))
-    mapping: Literal["nearest", "least-loaded"] = setting(
+    max_rounds: int = parameter(5000, "give up after so many rounds", at_least(1))
+    mapping: Literal["nearest", "least-loaded"] = parameter(
         "nearest", "the nearest node with room, or of the nearest ones that which hosts least"
     )
-    mapping_nodes: int = setting(3, "how many nearest ones, for least-loaded", at_least(1))
+    mapping_nodes: int = parameter(3, "how many nearest ones, for least-loaded", at_least(1))
 
 
 class Sbon:

@@ -24,7 +24,7 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
-from berth.model.parameters import Values, at_least, setting
+from berth.model.parameters import Values, at_least, parameter
 from berth.policies.two_stage.filling import Filling
 from berth.policies.two_stage.stages import Assigned, StageOne, Stuck, TwoStageParameters
 
@@ -36,15 +36,15 @@ FIRST_BY = ({"memory", "mem", "ram"}, {"cpu", "cpus", "cores"}, {"disk"})
 class FfdParameters(TwoStageParameters):
     """What users may set, beside the second stage's own."""
 
-    variant: Literal["paper", "heron"] = setting(
+    variant: Literal["paper", "heron"] = parameter(
         "paper", "paper: instances in order, container with most free; heron: largest first, first fit"
     )
-    padding: float = setting(
+    padding: float = parameter(
         0.0,
         "heron: share of every container's capacity that instances leave free",
         Values(lambda share: 0 <= share < 1, "is not from 0 up to below 1"),
     )
-    instances_per_container: int | None = setting(
+    instances_per_container: int | None = parameter(
         10, "heron: at most so many instances in a container; none: any number", at_least(1)
     )
 
@@ -53,7 +53,7 @@ class FfdParameters(TwoStageParameters):
 class THeronParameters(TwoStageParameters):
     """What users may set, beside the second stage's own."""
 
-    ties: Literal["used", "empty"] = setting(
+    ties: Literal["used", "empty"] = parameter(
         "used", "where an instance goes that adds the same anywhere: a container in use, or an empty one"
     )
 

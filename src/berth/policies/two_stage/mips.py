@@ -12,7 +12,7 @@ from berth.budget import Budget
 from berth.core import packing as core
 from berth.evaluation.goal import Goal
 from berth.model.arrays import IndexArray
-from berth.model.parameters import Values, setting
+from berth.model.parameters import Values, parameter
 from berth.policies.two_stage.packing import Packing, case_of
 from berth.policies.two_stage.polish import polished
 from berth.policies.two_stage.stages import (
@@ -43,17 +43,17 @@ PATIENCE = 2
 class MipsParameters(TwoStageParameters):
     """What users may set."""
 
-    second_stage: SecondStageName = setting("mips", "how containers get onto servers")
-    alpha: float = setting(
+    second_stage: SecondStageName = parameter("mips", "how containers get onto servers")
+    alpha: float = parameter(
         0.5,
         "the first stage minimises alpha x traffic + (1 - alpha) x containers used",
         Values(lambda alpha: 0 <= alpha <= 1, "is not from 0 (fewest containers) to 1 (least traffic)"),
     )
-    scale: Literal["normalised", "raw"] = setting(
+    scale: Literal["normalised", "raw"] = parameter(
         "normalised", "both as shares of their most, or as they are; mode=paper: always as they are"
     )
-    symmetry: bool = setting(True, "instances, containers, servers that are alike are one choice")
-    polish: bool = setting(True, "local steps from the best maps seen; mode=paper: never")
+    symmetry: bool = parameter(True, "instances, containers, servers that are alike are one choice")
+    polish: bool = parameter(True, "local steps from the best maps seen; mode=paper: never")
 
     def goal(self, most: Most) -> Goal:
         """What the first stage minimises, for all applications together."""

@@ -14,7 +14,7 @@ import numpy as np
 from berth.budget import Budget
 from berth.model import Network
 from berth.model.arrays import BoolArray, FloatArray, IndexArray
-from berth.model.parameters import NOT_NEGATIVE, Parameters, at_least, setting
+from berth.model.parameters import NOT_NEGATIVE, Parameters, at_least, parameter
 
 
 @dataclass(frozen=True)
@@ -145,13 +145,13 @@ SecondStageName = Literal["best-fit", "exact", "mips"]
 class TwoStageParameters(Parameters):
     """The second stage's own; any first stage goes with it."""
 
-    second_stage: SecondStageName = setting("best-fit", "how containers get onto servers")
-    limit: Literal["all", "nomad"] = setting(
+    second_stage: SecondStageName = parameter("best-fit", "how containers get onto servers")
+    limit: Literal["all", "nomad"] = parameter(
         "all", "best-fit: look at all servers, or at max(2, log2 of their number) drawn ones"
     )
-    samples: int = setting(500, "mips: roll-outs before each decision", at_least(1))
-    exploration: float = setting(sqrt(2.0), "mips: weight of what was tried seldom, omega", NOT_NEGATIVE)
-    mode: Literal["corrected", "paper"] = setting(
+    samples: int = parameter(500, "mips: roll-outs before each decision", at_least(1))
+    exploration: float = parameter(sqrt(2.0), "mips: weight of what was tried seldom, omega", NOT_NEGATIVE)
+    mode: Literal["corrected", "paper"] = parameter(
         "corrected", "mips: the search with its errata repaired, or as printed"
     )
 

@@ -11,7 +11,7 @@ from berth.evaluation.situation import assignment_of
 from berth.exact.minimise import minimise
 from berth.exact.placement import modelled, unmodelled
 from berth.model import Plan
-from berth.model.parameters import setting
+from berth.model.parameters import parameter
 from berth.policies.policy import About, Answer, Task, plan_of
 from berth.policies.two_stage.mips import MipsParameters
 from berth.policies.two_stage.policies import HOLDS, SUM
@@ -29,8 +29,8 @@ STAGES_SHARE = 0.5
 class TwoStageExactParameters(MipsParameters):
     """What users may set: the two stages' own, and whether to tell the price of deciding in two."""
 
-    second_stage: SecondStageName = setting("exact", "how containers get onto servers")
-    price: bool = setting(False, "also solve both stages at once, and tell what deciding in two costs")
+    second_stage: SecondStageName = parameter("exact", "how containers get onto servers")
+    price: bool = parameter(False, "also solve both stages at once, and tell what deciding in two costs")
 
 
 class TwoStageExact:

@@ -202,3 +202,31 @@ def test_a_policy_that_can_not_take_the_problem_costs_no_plan() -> None:
     plan = berth.solve(problem, "auto", time_limit=5.0)
     assert plan.status == "feasible"
     assert not plan.violations
+
+
+def test_room_that_only_reuse_makes() -> None:
+    """Nobody has room for the second count; the first one's results serve both."""
+
+    def application(name: str, demand: dict[str, float]) -> dict[str, object]:
+        return {
+            "name": name,
+            "operators": [
+                {"name": "read", "type": "read", "reads": [{"object": "map", "per_s": 1}], "output_bytes": 1},
+                {"name": "count", "type": "count", "demand": demand, "output_bytes": 1},
+            ],
+            "streams": [{"from": "read", "to": "count"}],
+        }
+
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "shared",
+            "network": {"nodes": [{"name": "n0", "capacity": {"cpu": 0}, "holds": ["map"]}]},
+            "objects": [{"name": "map", "bytes": 1}],
+            "applications": [application("first", {}), application("second", {"cpu": 1})],
+        }
+    )
+    plan = berth.solve(problem, "auto", time_limit=5.0)
+    assert (plan.policy, plan.status) == ("proc-nb", "feasible")
+    assert plan.reuse == {"second/count": "first/count"}
+    assert not plan.violations

@@ -128,6 +128,9 @@ class _Attempts:
             yield "latency-bound"
         else:
             yield "search"
+        if self._best is None and not self._packs and self._task.problem.sharing_keys.matters:
+            # there may be room only where equal operators are computed once, which nobody above tries
+            yield "proc-nb"
 
     @property
     def _huge(self) -> bool:
@@ -207,7 +210,8 @@ class _Attempts:
         if answer.bound is not None and own:
             self._bound = answer.bound if self._bound is None else self._tighter(self._bound, answer.bound)
         if objective is not None and (self._best is None or self._better(objective, self._best[0])):
-            self._best = objective, answer
+            of_another_goal = answer.status == "optimal" and not own
+            self._best = objective, replace(answer, status="feasible") if of_another_goal else answer
         tried = {"policy": name, "status": answer.status, "objective": objective, "bound": answer.bound}
         self._tried.append({**tried, "seconds": round(seconds, 3)})
 

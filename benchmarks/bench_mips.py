@@ -19,7 +19,7 @@ from benchmarks.plain_search import PlainSearch
 
 import berth
 from berth.budget import Budget
-from berth.experiments.mips.requests import FAT_TREE, requested
+from berth.experiments.mips.schemes import FAT_TREE, requested
 from berth.policies.two_stage.mips import Found, search
 from berth.policies.two_stage.packing import Packing
 from tests.policies.two_stage.packings import drawn, optimum

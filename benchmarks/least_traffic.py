@@ -11,7 +11,7 @@ import numpy as np
 
 from berth.evaluation import Setting
 from berth.model import Problem
-from berth.policies.two_stage.requests import Cluster, requests
+from berth.policies.two_stage.stage_inputs import Cluster, requests
 from berth.policies.two_stage.stages import FloatArray, IndexArray, StageOne
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from berth.experiments.league.experiment import FULL_LIMIT, QUICK_LIMIT
+from berth.experiments.league.fixtures import GROUPS
 from berth.experiments.league.page import COMMANDS, HEADER, READING
-from berth.experiments.league.problems import GROUPS
 from berth.policies.registry import BUILT_IN
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import engine
-from berth.engine.network import Parts, flow_terms, links_of, machines_of
+from berth.engine.links import Parts, flow_terms, links_of, machines_of
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import SAFE_TOLERANCE

@@ -13,7 +13,7 @@ from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.limits import LimitedModel, Switch
 from berth.exact.cpsat.model import CpSatModel
-from berth.exact.cpsat.run import SolverOptions, solver_for
+from berth.exact.cpsat.solver import SolverOptions, solver_for
 from berth.exact.minimise import LARGEST_MODEL
 from berth.exact.packing import ApplicationPacking
 from berth.exact.paths import PathTimes

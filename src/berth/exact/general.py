@@ -14,7 +14,7 @@ from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
-from berth.exact.cpsat.run import Run, SolverOptions, run
+from berth.exact.cpsat.solver import Run, SolverOptions, run
 from berth.exact.symmetry import equal_nodes, interchangeable, least_of_equals
 from berth.exact.task import ExactTask, Found
 from berth.model.randomness import generator_for

@@ -17,13 +17,13 @@ from berth.budget import Budget
 from berth.evaluation import Setting, evaluate
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
-from berth.exact.additive.solve import solve_sums
+from berth.exact.additive.sums import solve_sums
 from berth.exact.costs import least_costs
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
-from berth.exact.structure.search import solve_small_graph
-from berth.exact.structure.solve import solve_by_structure
+from berth.exact.structure.any_shape import solve_small_graph
+from berth.exact.structure.by_shape import solve_by_structure
 from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
 from berth.model import Plan
 

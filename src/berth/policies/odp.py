@@ -57,7 +57,7 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
     packs = any(application.containers is not None for application in task.problem.applications)
     if packs or unmodelled(task.problem) is None or parameters.candidate_fraction < 1:
         return None
-    from berth.exact.sharing.solve import covered  # loads the solver
+    from berth.exact.sharing.minimise_shared import covered  # loads the solver
 
     # The bounds of a normalised sum are those of plans without reuse: nothing is proved about others.
     plain = goal.single is not None or goal.scale == "raw"

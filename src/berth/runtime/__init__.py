@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from berth.runtime.cluster.access import running_clusters, stop_cluster
     from berth.runtime.cluster.starting import start_cluster, temporary_cluster
     from berth.runtime.control.options import WatchOptions
-    from berth.runtime.control.problems import load_watched
     from berth.runtime.control.watch import NoFirstPlan, WatchResult, watch
+    from berth.runtime.control.watched_problem import load_watched
     from berth.runtime.loading import load_application
     from berth.runtime.observer import RunObserver
     from berth.runtime.runner import RunResult, run
@@ -52,7 +52,7 @@ _HOMES = {
     "WatchResult": "control.watch",
     "describe": "application",
     "load_application": "loading",
-    "load_watched": "control.problems",
+    "load_watched": "control.watched_problem",
     "run": "runner",
     "running_clusters": "cluster.access",
     "start_cluster": "cluster.starting",

@@ -3,7 +3,7 @@
 from berth.simulate.events import Events, Failure, Migration, RateChange
 from berth.simulate.options import Options
 from berth.simulate.results import Measured, Simulation, simulation_document, simulation_tables
-from berth.simulate.run import Planner, simulate
+from berth.simulate.simulation import Planner, simulate
 
 __all__ = [
     "Events",

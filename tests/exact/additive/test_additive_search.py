@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from berth.budget import Budget
 from berth.exact.additive.bounds import forest_bound, lifted_bound
-from berth.exact.additive.search import Search
+from berth.exact.additive.branch_and_bound import Search
 from berth.exact.additive.tables import Aim, Bound, Prices, Rest, Tables, rest_of
 from tests.exact.additive.random_tables import enumerated, random_tables
 

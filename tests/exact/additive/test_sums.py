@@ -235,7 +235,7 @@ def test_equal_nodes_stand_for_each_other(seed: int, monkeypatch: pytest.MonkeyP
     ]
     problem = problem_from(document(nodes, delays, items, streams))
     found = solved(problem)
-    monkeypatch.setattr("berth.exact.additive.search.Twins.firsts", lambda _, places, __: places)
+    monkeypatch.setattr("berth.exact.additive.branch_and_bound.Twins.firsts", lambda _, places, __: places)
     other = solved(problem)
     assert found.status == other.status == "optimal"
     assert found.objective == pytest.approx(other.objective, rel=1e-7)

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, assume, given, settings, strategies
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting, evaluate
 from berth.evaluation.goal import Goal, goal_mistakes
+from berth.exact.sharing.minimise_shared import minimise_shared
 from berth.exact.sharing.shared import Shared, alike_subtrees
-from berth.exact.sharing.solve import minimise_shared
 from berth.files import problem_from
 from tests.oracle import reference
 from tests.oracle.enumerate import feasible_situations

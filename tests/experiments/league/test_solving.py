@@ -8,7 +8,7 @@ import pytest
 from berth.experiments.experiment import Run, Setting
 from berth.experiments.league import solving
 from berth.experiments.league.experiment import LEAGUE
-from berth.experiments.league.problems import BY_NAME, ENTRIES, EXAMPLES, GROUPS, entries, problem_of
+from berth.experiments.league.fixtures import BY_NAME, ENTRIES, EXAMPLES, GROUPS, entries, problem_of
 from berth.experiments.league.solving import BROKEN, CRASHED, NO_PLAN, NOT_MADE, PLAN, ProcessorBudget, solved
 from berth.generators import GENERATORS
 from berth.policies.registry import BUILT_IN

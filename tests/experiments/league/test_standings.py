@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Setting
 from berth.experiments.league.experiment import LEAGUE
+from berth.experiments.league.fixtures import MANY, SMALL
 from berth.experiments.league.page import page
-from berth.experiments.league.problems import MANY, SMALL
 from berth.experiments.league.solving import BROKEN, CRASHED, NO_PLAN, NOT_MADE, PLAN
 from berth.experiments.league.standings import is_proved, standings, with_ratios
 

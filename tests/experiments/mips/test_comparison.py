@@ -20,7 +20,7 @@ from berth.experiments.mips.comparison import (
     TB,
     VARIANTS,
 )
-from berth.experiments.mips.requests import FAT_TREE, JELLYFISH, TOPOLOGIES, placed, reduction, requested
+from berth.experiments.mips.schemes import FAT_TREE, JELLYFISH, TOPOLOGIES, placed, reduction, requested
 from berth.model import Containers
 
 QUICK = Setting(quick=True, seed=2)

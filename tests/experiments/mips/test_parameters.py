@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Setting, Verdict
 from berth.experiments.mips.parameters import ALPHA, EXPLORATION, QUICK_VALUES, SAMPLES, TRADEOFF
-from berth.experiments.mips.requests import FORMS
+from berth.experiments.mips.schemes import FORMS
 
 QUICK = Setting(quick=True, seed=2)
 

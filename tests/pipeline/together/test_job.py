@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from berth.files.problem_file import network_from
 from berth.model import BadInput, Network
-from berth.pipeline.many.problems import Inputs
+from berth.pipeline.many.problem_files import Inputs
 from berth.pipeline.together import (
     Method,
     Outcome,

@@ -11,7 +11,7 @@ from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.files import problem_from
 from berth.model import Plan, Problem
-from berth.policies.two_stage.requests import Cluster, Request, requests
+from berth.policies.two_stage.stage_inputs import Cluster, Request, requests
 from berth.policies.two_stage.stages import StageOne, StageTwo
 from tests.oracle.problems import Dice, problems, sharing_problems, solvable_problems
 

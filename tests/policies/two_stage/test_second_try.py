@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import berth
 from berth.files import problem_from
-from berth.policies.two_stage.run import _worth_it
+from berth.policies.two_stage.both_stages import _worth_it
 from tests.policies.two_stage.cases import case, packed, solve, tiny_cases
 
 

@@ -21,7 +21,7 @@ from berth.budget import Budget
 from berth.evaluation.limits import TOLERANCE
 from berth.exact.cpsat.containers import PackingVariables
 from berth.exact.cpsat.limits import Entry, LimitedModel, WholeSum
-from berth.exact.cpsat.run import run
+from berth.exact.cpsat.solver import run
 from berth.exact.general import FINE_ENOUGH, attempts
 from berth.exact.packing import Packing
 from berth.exact.task import Found

@@ -16,7 +16,7 @@ from berth.exact.structure.pipelines import FINE, Outcome, Report, Room, delays_
 from berth.exact.structure.shape import Fan
 
 if TYPE_CHECKING:
-    from berth.exact.cpsat.run import Run
+    from berth.exact.cpsat.solver import Run
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -256,7 +256,7 @@ class Packing:
 def fits_side_by_side(allowed: BoolArray, demand: FloatArray, room: FloatArray, budget: Budget) -> Run:
     """Whether operators fit ('optimal', with their places) or not ('infeasible'), by the general solver."""
     from berth.exact.cpsat.limits import LimitedModel  # loads the solver
-    from berth.exact.cpsat.run import SolverOptions, run
+    from berth.exact.cpsat.solver import SolverOptions, run
 
     model = LimitedModel()
     model.choices = [model.choice(np.flatnonzero(row).tolist()) for row in allowed]

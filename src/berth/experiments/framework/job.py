@@ -24,7 +24,7 @@ from berth.experiments.framework.missing import (
 )
 from berth.experiments.registry import loaded
 from berth.pipeline.many.job import end_in_silence
-from berth.pipeline.many.plans import append
+from berth.pipeline.many.plan_table import append
 from berth.pipeline.many.solver import MOST_ERROR_TEXT, SolverProcess, error_text
 
 HARD_LIMIT_SECONDS = 1200.0

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Experiment, Row, Run, Setting, columns
-from berth.experiments.league.problems import GROUPS, entries
+from berth.experiments.league.fixtures import GROUPS, entries
 from berth.experiments.league.solving import solved
 from berth.experiments.league.standings import standings, with_ratios
 from berth.policies.registry import BUILT_IN

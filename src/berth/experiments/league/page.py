@@ -7,7 +7,7 @@ from math import isnan
 
 import pandas as pd
 
-from berth.experiments.league.problems import GROUPS
+from berth.experiments.league.fixtures import GROUPS
 from berth.experiments.league.standings import Standing, is_proved, standings, with_ratios
 
 COMMANDS = (

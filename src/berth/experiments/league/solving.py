@@ -12,7 +12,7 @@ from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.exact.normalise import objective_bounds
-from berth.experiments.league.problems import problem_of
+from berth.experiments.league.fixtures import problem_of
 from berth.model import BadInput, Plan, Problem
 from berth.policies.registry import find_policy
 

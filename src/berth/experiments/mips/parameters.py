@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from berth.experiments.experiment import Calibration, Claim, Experiment, Row, Run, Setting, columns
 from berth.experiments.judging import holds, mean_of, verdict
-from berth.experiments.mips.requests import (
+from berth.experiments.mips.schemes import (
     COMMON,
     CORRECTED,
     FAT_TREE,

@@ -6,7 +6,7 @@ errors and the nodes that nothing joins, `network.py` does it for a problem's ne
 """
 
 from berth.pipeline.coordinates.job import Located, Measurements, spark_coordinates
+from berth.pipeline.coordinates.located import locate_on_spark
 from berth.pipeline.coordinates.measurements import read_probe_tables
-from berth.pipeline.coordinates.network import locate_on_spark
 
 __all__ = ["Located", "Measurements", "locate_on_spark", "read_probe_tables", "spark_coordinates"]

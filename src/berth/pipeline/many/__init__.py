@@ -6,10 +6,10 @@ this together. `solver.py` is the part that runs in the executors' Python and kn
 """
 
 from berth.pipeline.many.job import SETTINGS, Job, Run, Tally, prepare, solve_many
-from berth.pipeline.many.plans import PLANS, locked, summary_of
-from berth.pipeline.many.problems import Inputs, find_problems, read_problems
-from berth.pipeline.many.requests import requests_for
+from berth.pipeline.many.plan_table import PLANS, locked, summary_of
+from berth.pipeline.many.problem_files import Inputs, find_problems, read_problems
 from berth.pipeline.many.solver import Terms
+from berth.pipeline.many.variants_to_solve import requests_for
 from berth.policies.variants import Variant, seeds_from, variants_for
 
 __all__ = [

@@ -16,10 +16,10 @@ from pyspark import Accumulator, SparkContext, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from berth.pipeline.many.plans import PLANS, QUEUE, Stored, append
-from berth.pipeline.many.problems import Inputs, count_problems, read_problems
-from berth.pipeline.many.requests import REQUESTS, Queue, next_round, requests_for
+from berth.pipeline.many.plan_table import PLANS, QUEUE, Stored, append
+from berth.pipeline.many.problem_files import Inputs, count_problems, read_problems
 from berth.pipeline.many.solver import Row, SolverProcess, Terms
+from berth.pipeline.many.variants_to_solve import REQUESTS, Queue, next_round, requests_for
 from berth.pipeline.storage import Batches, record_batches
 from berth.policies.variants import Variant
 

@@ -25,8 +25,8 @@ from pyspark.sql.types import (
 from berth.files import document_from, read_bytes
 from berth.files.problem_file import network_from
 from berth.model import BadInput, Network
-from berth.pipeline.many.plans import PLANS
-from berth.pipeline.many.problems import Inputs, read_problems
+from berth.pipeline.many.plan_table import PLANS
+from berth.pipeline.many.problem_files import Inputs, read_problems
 from berth.pipeline.storage import Batches, record_batches, rows_in
 
 _TEXT = StringType()

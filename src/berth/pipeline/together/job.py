@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import BadInput, Network
-from berth.pipeline.many.plans import PLANS_FOLDER, QUEUE
-from berth.pipeline.many.problems import Inputs
+from berth.pipeline.many.plan_table import PLANS_FOLDER, QUEUE
+from berth.pipeline.many.problem_files import Inputs
 from berth.pipeline.storage import Batches, Row, Scratch, record_batches, rows_in
 from berth.pipeline.together.graphs import PLACED, WAITING, read_graphs
 from berth.pipeline.together.rounds import FLUSH_ROWS, Outcome, Round, place_together, with_priority

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.model import Network
-from berth.pipeline.many.plans import QUEUE
+from berth.pipeline.many.plan_table import QUEUE
 from berth.pipeline.storage import Batches, Row, Scratch, record_batches, rows_in
 from berth.pipeline.together.graphs import CONTESTED, FIXED, PLACED, PROPOSALS, WAITING
 from berth.pipeline.together.solving import Method, Part, SharedRoom, propose

@@ -114,7 +114,7 @@ BW_MAX = ExactPolicy("bw-max", "bandwidth_max")
 
 def solve_shared(task: Task, goal: Goal, reuse: bool, gap: float) -> Answer:
     """The best plan for a goal whose metrics the model with sharing covers, and what is proved about it."""
-    from berth.exact.sharing.solve import LARGEST_MODEL, minimise_shared  # loads the solver
+    from berth.exact.sharing.minimise_shared import LARGEST_MODEL, minimise_shared  # loads the solver
 
     doubt = _unmodelled(task.problem)
     setting = task.setting if doubt is None else _without_containers(task.setting)

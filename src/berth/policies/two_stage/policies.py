@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from berth.evaluation.goal import Goal
 from berth.policies.policy import About, Answer, Task
+from berth.policies.two_stage.both_stages import two_stages
 from berth.policies.two_stage.heuristics import FfdParameters, THeronParameters
 from berth.policies.two_stage.mips import MipsParameters
-from berth.policies.two_stage.requests import most_of
-from berth.policies.two_stage.run import two_stages
+from berth.policies.two_stage.stage_inputs import most_of
 from berth.policies.two_stage.stages import TwoStageParameters
 
 HOLDS = "containers, capacities, processors, candidates, hosts and all rules but 'together'"

@@ -13,10 +13,10 @@ from berth.exact.placement import modelled, unmodelled
 from berth.model import Plan
 from berth.model.parameters import parameter
 from berth.policies.policy import About, Answer, Task, plan_of
+from berth.policies.two_stage.both_stages import two_stages
 from berth.policies.two_stage.mips import MipsParameters
 from berth.policies.two_stage.policies import HOLDS, SUM
-from berth.policies.two_stage.requests import Cluster, most_of, requests
-from berth.policies.two_stage.run import two_stages
+from berth.policies.two_stage.stage_inputs import Cluster, most_of, requests
 from berth.policies.two_stage.stages import SecondStageName
 
 JOINT = Goal({"communication_cost": 1.0})

@@ -15,8 +15,8 @@ from berth.runtime.control.decision import Decision, Look, Memory, decide
 from berth.runtime.control.history import Event, History, Name
 from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
-from berth.runtime.control.problems import computed_for_itself, source_rate, with_state
 from berth.runtime.control.replan import Replan, next_plan
+from berth.runtime.control.watched_problem import computed_for_itself, source_rate, with_state
 from berth.runtime.running import ENDS, NODE_LOST, RUNNING, MigrationFailed, Run
 
 GLANCE_SECONDS = 0.5

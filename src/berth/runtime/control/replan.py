@@ -19,7 +19,7 @@ from berth.policies import solve
 from berth.policies.registry import find_policy
 from berth.runtime.control.offers import MOVING, Offer, Situation, Yardstick, places_of
 from berth.runtime.control.options import GIGABYTE, WatchOptions
-from berth.runtime.control.problems import (
+from berth.runtime.control.watched_problem import (
     computed_for_itself,
     homeless_operators,
     kept_operators,

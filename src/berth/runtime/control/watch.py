@@ -21,9 +21,9 @@ from berth.runtime.control.loop import ControlLoop, Measure, Proposal
 from berth.runtime.control.measuring import Measurer, with_slow_availability
 from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
-from berth.runtime.control.problems import document_to_measure, kept_operators, with_objective_of
 from berth.runtime.control.replan import first_plan
 from berth.runtime.control.report import draw_timelines, write_page
+from berth.runtime.control.watched_problem import document_to_measure, kept_operators, with_objective_of
 from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import described_in, placement_of
 from berth.runtime.runner import RunResult, folder_of

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from berth.model import BadInput
-from berth.pipeline.many.problems import find_problems, read_problems
+from berth.pipeline.many.problem_files import find_problems, read_problems
 from berth.spark import SparkSession
 
 

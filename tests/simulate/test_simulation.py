@@ -12,7 +12,7 @@ import berth
 from berth.model import Application, BadInput, Link, Network, Node, Operator, Plan, Problem, Stream
 from berth.simulate import Events, Failure, Measured, Migration, Options, RateChange, simulate
 from berth.simulate.flow import tuple_flow
-from berth.simulate.run import complete_situation
+from berth.simulate.simulation import complete_situation
 from tests.simulate.problems import chain, moved
 
 REGULAR: dict[str, Any] = {"arrivals": "regular", "service": "fixed"}

@@ -14,7 +14,7 @@ from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.goal import Goal
 from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
 from berth.exact.cpsat.limits import decimal_factor
-from berth.exact.cpsat.run import SolverOptions, outcome_of, search
+from berth.exact.cpsat.solver import SolverOptions, outcome_of, search
 from berth.exact.sharing.choices import Terms
 from berth.exact.sharing.flows import crossing, link_loads
 from berth.exact.sharing.model import SharingModel

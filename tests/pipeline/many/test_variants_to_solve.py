@@ -2,7 +2,7 @@
 
 import pytest
 
-from berth.pipeline.many.requests import LONGEST_TASK, Round, next_round
+from berth.pipeline.many.variants_to_solve import LONGEST_TASK, Round, next_round
 
 
 def rounds(total: int, cores: int, seconds: float) -> list[Round]:

@@ -20,8 +20,8 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, LongType, MapType, StringType, StructField, StructType
 
-from berth.pipeline.many.plans import TEXTS_BY_NAME
-from berth.pipeline.many.problems import PROBLEMS
+from berth.pipeline.many.plan_table import TEXTS_BY_NAME
+from berth.pipeline.many.problem_files import PROBLEMS
 from berth.pipeline.many.solver import Terms
 from berth.policies.variants import Variant
 from berth.spark.paths import spark_path

@@ -14,7 +14,7 @@ import numpy as np
 from berth.budget import Budget
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
 from berth.evaluation.metrics import AVAILABILITY, METRIC_BY_NAME, AdditiveMetric
-from berth.exact.additive.search import Search
+from berth.exact.additive.branch_and_bound import Search
 from berth.exact.additive.tables import IndexArray, Tables, size_of, tables_of
 from berth.exact.costs import Costs, add_metric
 from berth.exact.placement import Placement, unmodelled

@@ -15,8 +15,8 @@ from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Placement, Sampling
+from berth.exact.structure.by_shape import solve_by_structure
 from berth.exact.structure.shape import Fan, Pipeline, parts_of
-from berth.exact.structure.solve import solve_by_structure
 from berth.exact.task import ExactTask
 from berth.files import problem_from
 from berth.model import Problem

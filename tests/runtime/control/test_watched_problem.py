@@ -11,7 +11,7 @@ import pytest
 
 from berth.files import problem_from
 from berth.model import Application, BadInput, Operator, Plan, Stream
-from berth.runtime.control.problems import (
+from berth.runtime.control.watched_problem import (
     document_to_measure,
     homeless_operators,
     kept_operators,

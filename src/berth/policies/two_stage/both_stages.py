@@ -21,7 +21,7 @@ from berth.model.randomness import generator_for
 from berth.policies.downloads import choose_downloads
 from berth.policies.policy import Answer, Task, mistakes_for
 from berth.policies.two_stage.heuristics import FfdParameters, few_servers_first
-from berth.policies.two_stage.requests import Cluster, Request, requests
+from berth.policies.two_stage.stage_inputs import Cluster, Request, requests
 from berth.policies.two_stage.stages import (
     FIRST_STAGES,
     SECOND_STAGES,

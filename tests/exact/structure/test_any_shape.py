@@ -13,7 +13,7 @@ from berth.evaluation import Setting
 from berth.evaluation.goal import Goal
 from berth.exact import minimise as engine
 from berth.exact.minimise import METHODS, Solution, minimise
-from berth.exact.structure import search
+from berth.exact.structure import any_shape
 from berth.model import Apart, Problem
 from tests.exact.structure.brute import best_response_time, random_problem
 from tests.exact.test_minimise import braid
@@ -70,8 +70,8 @@ def test_it_settles_small_graphs() -> None:
 
 def test_what_takes_too_long_goes_on_to_the_general_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its plan is not lost, and the trace names the method that proved."""
-    monkeypatch.setattr(search, "MOST_STEPS", 50)
-    monkeypatch.setattr(search, "AT_ONCE", 10)
+    monkeypatch.setattr(any_shape, "MOST_STEPS", 50)
+    monkeypatch.setattr(any_shape, "AT_ONCE", 10)
     found = minimise(Setting(braid(8, 6)), GOAL, Budget(60))
     assert found.trace["method"] == "general"
     assert found.status == "optimal"

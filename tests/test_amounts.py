@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from berth.amounts import byte_rate, cut, metric, milliseconds, percentage, quantity, shortened
+from berth.amounts import byte_rate, cut, metric, metric_change, milliseconds, percentage, quantity, shortened
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,20 @@ def test_long_texts_and_lists_are_cut() -> None:
     assert cut("oslo", 6) == "oslo"
     assert shortened(["a", "b", "c"], 2) == "a, b and 1 more"
     assert shortened(["a", "b"], 2) == "a, b"
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after", "text"),
+    [
+        ("response_time_ms", 31.8, 35.0, "+3.2 ms"),
+        ("traffic_bytes_per_s", 2.4e6, 1.2e6, "-1.2 MB/s"),
+        ("availability", 0.99, 0.98, "-1%"),
+        ("nodes_used", 3, 5, "+2"),
+        ("response_time_ms", 0.1 + 0.2, 0.3, ""),
+        ("nodes_used", 0.0, 0.0, ""),
+        ("response_time_ms", 1.0, 1.000001, "≈0 ms"),
+    ],
+)
+def test_changes_have_a_sign_and_the_unit(key: str, before: float, after: float, text: str) -> None:
+    """What is the same but for rounding has not changed; what is too little to write is near nothing."""
+    assert metric_change(key, before, after) == text

@@ -53,6 +53,15 @@ def metric(key: str, value: float) -> str:
     return quantity(value)
 
 
+def metric_change(key: str, before: float, after: float) -> str:
+    """How a metric changed, with sign and unit: +3.2 ms, -1.2 MB/s; empty where it didn't."""
+    change = after - before
+    if abs(change) <= 1e-9 * max(abs(before), abs(after)):
+        return ""
+    text, nothing = metric(key, abs(change)), metric(key, 0.0)
+    return f"≈{nothing}" if text == nothing else f"{'+' if change > 0 else '-'}{text}"
+
+
 def duration(seconds: float) -> str:
     """A time as people say it: 12 s, 3 min 20 s, 2 h 5 min."""
     whole = round(seconds)

@@ -30,6 +30,7 @@ class PlanDocument(TypedDict, total=False):
 
     format: Literal["berth-plan/v1"]
     problem: str
+    problem_fingerprint: Annotated[str, about("of the content of the problem that the plan was made for")]
     policy: str
     seed: Whole
     goal: Annotated[dict[str, Finite], about("what was minimised: weights by metric")]
@@ -50,7 +51,7 @@ class PlanDocument(TypedDict, total=False):
 
 
 PLAN = Format(PlanDocument, "berth plan")
-LEFT_OUT_IF_EMPTY = ("containers", "downloads", "reuse", "skipped", "trace")
+LEFT_OUT_IF_EMPTY = ("problem_fingerprint", "containers", "downloads", "reuse", "skipped", "trace")
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:

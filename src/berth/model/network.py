@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.model.fingerprint import fingerprint_of
 from berth.model.links import LINK_FIELDS, LinkTable, direct_links, routed_links, scattered_links
 from berth.model.pair_fields import Distance
 
@@ -65,6 +66,11 @@ class Network:
     duplex: Literal["full", "half"] = "full"
     one_port: bool = False
     headroom: float = 0.0
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this network from others."""
+        return fingerprint_of(self)
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -24,6 +24,8 @@ class Plan:
 
     assignment: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
+    problem_fingerprint: str = ""
+    """Of the problem that it was made for; empty: not known."""
     policy: str = ""
     seed: int = 0
     goal: Mapping[str, float] = field(default_factory=dict)
@@ -40,6 +42,10 @@ class Plan:
     metrics: Mapping[str, float] = field(default_factory=dict)
     violations: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
+
+    def is_of_another_version(self, fingerprint: str) -> bool:
+        """Whether it is known to be made for another problem than the one with this fingerprint."""
+        return self.problem_fingerprint not in ("", fingerprint)
 
     @property
     def found(self) -> bool:

@@ -11,9 +11,13 @@ import numpy as np
 
 from berth.model.application import Application, Together
 from berth.model.arrays import IndexArray
+from berth.model.fingerprint import fingerprint_of
 from berth.model.instances import InstanceGraph
 from berth.model.network import Link, Network, Node
 from berth.model.sharing import SharingKeys
+
+NOT_CONTENT = frozenset({"name", "objective", "objective_scale", "objective_bounds"})
+"""Fields of a problem that change the worth of no plan: its name, and what is sought among plans."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,11 @@ class Problem:
     objective_scale: Literal["normalised", "raw"] = "normalised"
     objective_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """[best, worst] of a metric for the normalisation, where the user gives them."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this version of the problem from others."""
+        return fingerprint_of(self, NOT_CONTENT)
 
     @cached_property
     def instances(self) -> InstanceGraph:

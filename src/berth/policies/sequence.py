@@ -247,6 +247,7 @@ class _Turn:
         return replace(
             standing.plan,
             problem=self.problem.name,
+            problem_fingerprint=self.problem.fingerprint,
             policy=self.policy.about.name,
             seed=self.seed,
             goal=dict(self.problem.objective if self.solved is None else self.solved.goal),

@@ -100,6 +100,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
     plan = replace(
         Plan() if answer.nodes is None else plan_of(problem, answer),
         problem=problem.name,
+        problem_fingerprint=problem.fingerprint,
         policy=answer.policy or policy,
         seed=task.seed,
         goal=dict(goal.weights if goal is not None else problem.objective),

@@ -252,6 +252,7 @@ def by_hand(problem: Problem, plan: Plan) -> Plan:
     return replace(
         plan,
         problem=problem.name,
+        problem_fingerprint=problem.fingerprint,
         policy=BY_HAND,
         seed=0,
         goal=dict(problem.objective),

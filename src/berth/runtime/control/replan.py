@@ -235,6 +235,7 @@ def _judged(situation: Situation, plan: Plan) -> Plan:
     judged = evaluate(situation.problem, plan, situation.current)
     return replace(
         plan,
+        problem_fingerprint=situation.problem.fingerprint,
         goal=dict(situation.problem.objective),
         objective=situation.yardstick.judge(situation.problem, plan).value,
         bound=None,

@@ -84,7 +84,7 @@ def test_a_proposed_move_is_answered(
     with asking(folder, "response time 50% better", *plans) as question:
         alert = page.get_by_role("alert")
         expect(alert.get_by_text("flow/count: paris → rome")).to_be_visible()
-        expect(alert.get_by_role("row", name="response time 20 ms 10 ms −10 ms better")).to_be_visible()
+        expect(alert.get_by_role("row", name="response time 20 ms 10 ms -10 ms better")).to_be_visible()
         alert.get_by_role("button", name=button).click()
         expect(page.get_by_text(said).first).to_be_visible()
         assert question.answer() is (button == "Approve the move")

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from berth.cli import run_view
 from berth.cli.output import homes
-from berth.cli.run_view import RunView, latency, print_report, rate
+from berth.cli.run_view import RunView, print_report, rate
 from berth.runtime.application import Application
 from berth.runtime.measures import BatchMeasures, InstanceMeasures, StreamMeasures, measured
 from berth.runtime.placement import Placement
@@ -79,11 +79,11 @@ def test_the_live_view() -> None:
         "latency 800 ms in the last batch, within 800 ms in 95 % of them",
         "1 migration, the last one: count from rome to tokyo, 1.8 s of pause",
         "",
-        "operator  node          rows/s  rows in  rows out  busy  ms/row    state",
-        "posts     rome             100    6,000     6,000  5.5%    0.55",
-        "tag       paris, tokyo     100    6,000    15,000   15%     1.5",
-        "count     tokyo            250   15,000     2,400    5%     0.2  2.05 kB",
-        "store     rome              40    2,400         0    1%    0.25",
+        "operator  node          rows/s  rows in  rows out   busy  ms/row    state",
+        "posts     rome             100    6,000     6,000  5.5 %    0.55",
+        "tag       paris, tokyo     100    6,000    15,000   15 %     1.5",
+        "count     tokyo            250   15,000     2,400    5 %     0.2  2.05 kB",
+        "store     rome              40    2,400         0    1 %    0.25",
         "",
         "stream          rows/s   bytes/s    rows   bytes",
         "posts -> tag       100   10 kB/s   6,000  600 kB",
@@ -164,8 +164,7 @@ def test_little_room() -> None:
     lines = shown(RunView(huge(), "edge"))
     assert max(map(len, lines)) <= 80
     words = " ".join(lines).split()
-    assert {"16.7G", "1T", "100G", "98.8", "1.65", "GB/s", "123M"} <= set(words)
-    assert "paris x2" in " ".join(lines)
+    assert {"16.7G", "1T", "100G", "98.8", "1.65", "GB/s", "123M", "paris", "x2,"} <= set(words)
 
 
 def test_the_report(out: Console) -> None:
@@ -180,7 +179,7 @@ def test_the_report(out: Console) -> None:
         "end-to-end latency: half of the batches within 800 ms, 95 % within 800 ms, all within 800 ms",
         "placement: 480 tasks, all on their planned nodes",
     ]
-    assert "count     tokyo            251   15,000     2,400    5%     0.2  2.05 kB" in lines
+    assert "count     tokyo            251   15,000     2,400  5.02 %     0.2  2.05 kB" in lines
     assert "tag -> count       251  2.51 kB/s  15,000  150 kB" in lines
     assert lines[-2:] == [
         "migration  moved                     pause    state",
@@ -244,12 +243,6 @@ def test_numbers() -> None:
         "99.4",
         "1,250",
         "25M",
-    ]
-    assert [latency(each) for each in (0.5, 812.3, 9_999, 21_500)] == [
-        "0.5 ms",
-        "812.3 ms",
-        "9999 ms",
-        "21.5 s",
     ]
     assert homes(["rome", "paris", "rome", "rome"]) == "rome x3, paris"
 

@@ -68,7 +68,7 @@ def test_the_slowest_path_is_told() -> None:
 
 def test_use_of_nodes_is_told() -> None:
     """Each node's resources with a bar, the share and the amounts."""
-    assert "cpu  ██░░░░░░  25%  1 of 4" in text_of(*small())
+    assert "cpu  ██░░░░░░  25 %  1 of 4" in text_of(*small())
 
 
 def test_headroom_is_not_there_to_be_used() -> None:
@@ -76,26 +76,26 @@ def test_headroom_is_not_there_to_be_used() -> None:
     problem, plan = small()
     network = Network(problem.network.nodes, problem.network.links, headroom=0.5)
     text = text_of(Problem("tight", network, problem.applications), plan)
-    assert "without the 50% kept free" in text
-    assert "50%  1 of 2" in text
+    assert "without the 50 % kept free" in text
+    assert "50 %  1 of 2" in text
 
 
 def test_too_much_is_marked_in_words() -> None:
     """Without colours one sees that a node is too small."""
-    assert "150%  3 of 2 OVER" in text_of(*one_node())
+    assert "150 %  3 of 2 OVER" in text_of(*one_node())
 
 
 def test_busy_share_is_told_where_there_is_a_throughput() -> None:
     """20 ms of work 10 times a second keep a processor busy for 20 % of the time."""
     assert "busy" in text_of(*several_applications())
-    assert "20%" in text_of(*several_applications())
+    assert "20 %" in text_of(*several_applications())
     assert "busy" not in text_of(*small())
 
 
 def test_busiest_links_are_told() -> None:
     """From, to, traffic, delay and the share of the bandwidth."""
     words = " ".join(text_of(*small()).split())
-    assert "rome paris 1 kB/s 10 ms ████░░░░ 50% of 2 kB/s" in words
+    assert "rome paris 1 kB/s 10 ms ████░░░░ 50 % of 2 kB/s" in words
     assert "paris oslo 1 kB/s 15 ms no limit" in words
 
 
@@ -112,7 +112,7 @@ def test_unknown_rates_are_not_invented() -> None:
     text = text_of(*unknown_rates())
     assert "unknown" in text
     assert "0 B/s" not in text
-    assert "0%" not in text.split("Busiest links")[1]
+    assert " 0 %" not in text.split("Busiest links")[1]
 
 
 def test_what_is_not_placed_is_told() -> None:

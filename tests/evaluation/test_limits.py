@@ -114,7 +114,7 @@ def test_command(tmp_path: Path) -> None:
     arguments = ["evaluate", str(tmp_path / "p.json"), str(tmp_path / "plan.json")]
     text = CliRunner().invoke(app, arguments)
     assert text.exit_code == 5
-    line = "bottleneck: card rome: 125 % used, 40 bytes/s too much; a card of 200 bytes/s instead of 160"
+    line = "bottleneck: card rome: 125 % used, 40 B/s too much; a card of 200 B/s instead of 160 B/s"
     assert line in text.stdout
     found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert found["bottleneck"] == found["exceeded"][0]

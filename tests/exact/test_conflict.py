@@ -46,7 +46,7 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
         (
             {"candidates": ["paris"]},
             {"network": {"bandwidth_bytes_per_s": [[None, 100], [100, None]]}},
-            "link paris -> rome: at most 100 bytes/s",
+            "link paris -> rome: at most 100 B/s",
         ),
         (
             {"candidates": ["paris"]},
@@ -84,7 +84,7 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
         (
             {"candidates": ["paris"]},
             {"nodes": [NODES[0], {**NODES[1], "nic_bytes_per_s": 900}]},
-            "node paris: network card of at most 900 bytes/s",
+            "node paris: network card of at most 900 B/s",
         ),
     ],
 )

@@ -138,4 +138,4 @@ def test_a_deadline_far_beyond_all_paths_clashes_with_nothing() -> None:
     plan = berth.solve(problem_from(raw), "odp")
     assert plan.status == "infeasible"
     assert plan.reason is not None
-    assert "at most 50 bytes/s" in plan.reason
+    assert "at most 50 B/s" in plan.reason

@@ -223,7 +223,7 @@ def test_a_policy_that_looks_at_no_links_is_refused_by_the_judge() -> None:
     raw["network"]["bandwidth_bytes_per_s"] = [[100.0] * 2 for _ in range(2)]
     plan = solve_in_turn(problem_from(raw), "round-robin")
     assert plan.violations == (
-        "application b: refused: link s0 -> s1: bandwidth 60 needed, 40 there (bytes/s)",
+        "application b: refused: link s0 -> s1: bandwidth 60 B/s needed, 40 B/s there",
     )
 
 

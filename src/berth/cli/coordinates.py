@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from berth.amounts import milliseconds, percentage
 from berth.cli.options import (
     AsJson,
     Configuration,
@@ -18,7 +19,7 @@ from berth.cli.options import (
     option,
     session_for,
 )
-from berth.cli.output import number, out, plain_table, print_json, tell
+from berth.cli.output import out, plain_table, print_json, tell
 from berth.cli.progress import watching
 from berth.files import check_writable, write_text
 from berth.files.document import document_text, read_document
@@ -173,9 +174,9 @@ def _print(network: Network, located: Located, probes: ProbeCounts | None) -> No
     out.print(f"\nerrors over {pairs}{sampled} measured pairs")
     table = plain_table("", "mean", "median", "90 %", "99 %", "largest", right=(1, 2, 3, 4, 5))
     absolute = (errors[f"absolute_{name}_ms"] for name in ("mean", "median", "p90", "p99", "max"))
-    table.add_row("absolute, ms", *(number(value) for value in absolute))
-    relative = (100 * errors[f"relative_{name}"] for name in ("median", "p90"))
-    table.add_row("relative, %", "", *(number(value) for value in relative), "", "")
+    table.add_row("absolute", *map(milliseconds, absolute))
+    relative = (errors[f"relative_{name}"] for name in ("median", "p90"))
+    table.add_row("relative", "", *map(percentage, relative), "", "")
     out.print(table)
     _print_unplaced(network, located)
     _print_estimates(network, located)
@@ -213,11 +214,11 @@ def _print_estimates(network: Network, located: Located) -> None:
     out.print(f"\n{some} an estimated delay now, because there is no link")
     if not len(estimates.senders):
         return
-    table = plain_table("from", "to", "delay, ms", right=(2,))
+    table = plain_table("from", "to", "delay", right=(2,))
     rows = zip(estimates.senders.tolist(), estimates.receivers.tolist(), estimates.delay_ms, strict=True)
     for sender, receiver, delay in rows:
         names = (escape(network.nodes[node].name) for node in (sender, receiver))
-        table.add_row(*names, number(round(float(delay), 4)))
+        table.add_row(*names, milliseconds(float(delay)))
     out.print(table)
     if estimates.count > len(estimates.senders):
         out.print(f"... and {estimates.count - len(estimates.senders):,} more; --json lists them")

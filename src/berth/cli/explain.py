@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import typer
@@ -11,7 +10,7 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.text import Text
 
-from berth.amounts import counted, milliseconds, percentage, shortened
+from berth.amounts import counted, distance, in_unit, milliseconds, percentage, shortened, signed
 from berth.cli.exit_codes import BROKEN, KEPT
 from berth.cli.options import (
     AsJson,
@@ -24,7 +23,6 @@ from berth.cli.options import (
 from berth.cli.output import (
     metric_name,
     metric_value,
-    number,
     out,
     plain_table,
     print_json,
@@ -36,7 +34,6 @@ from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
-from berth.evaluation.limits import amount
 from berth.explanation import DEFAULT_TIME_LIMIT, Depth, Explanation, document
 from berth.explanation import explain as explain_plan
 from berth.explanation.alternatives import Alternative, Explained
@@ -125,7 +122,7 @@ def _print_headline(explanation: Explanation) -> None:
     objective = (
         "can't be computed"
         if explanation.objective is None
-        else _value(explanation.goal)(explanation.objective)
+        else _value(explanation.goal, explanation.objective)
     )
     out.print(
         f"[bold]{escape(explanation.situation.problem.name)}[/]{policy} · {_goal_name(explanation.goal)} "
@@ -139,12 +136,13 @@ def _goal_name(goal: Goal | None) -> str:
     return metric_name(METRIC_BY_NAME[goal.single].key) if goal.single else "weighted sum"
 
 
-def _value(goal: Goal | None) -> Callable[[float], str]:
+def _value(goal: Goal | None, value: float) -> str:
     """How an objective is written."""
-    if goal is None or goal.single is None:
-        return number
-    key = METRIC_BY_NAME[goal.single].key
-    return lambda value: metric_value(key, value)
+    return in_unit(value, "" if goal is None else goal.unit)
+
+
+def _distance(goal: Goal | None, step: float) -> str:
+    return distance(step, "" if goal is None else goal.unit)
 
 
 def _signed(goal: Goal | None, change: float | None) -> str:
@@ -152,7 +150,7 @@ def _signed(goal: Goal | None, change: float | None) -> str:
         return "?"
     if change == 0:
         return "the same"
-    return ("+" if change > 0 else "-") + _value(goal)(abs(change))
+    return signed(change, "" if goal is None else goal.unit)
 
 
 def _operators(explanation: Explanation) -> None:
@@ -185,7 +183,7 @@ def _best_cells(explanation: Explanation, item: Explained) -> tuple[str, Rendera
     mends = f", mends {len(item.best.mends)}" if item.best.mends else ""
     text = _signed(explanation.goal, item.best.change)
     if explanation.objective is None and item.best.objective is not None:
-        text = f"then {_value(explanation.goal)(item.best.objective)}"
+        text = f"then {_value(explanation.goal, item.best.objective)}"
     return escape(item.best.node), Text(text + mends, style)
 
 
@@ -205,7 +203,7 @@ def _reasons(goal: Goal | None, item: Explained) -> list[str]:
 def _would(goal: Goal | None, other: Alternative) -> str:
     more = f" (and {len(other.breaks) - 1} more)" if len(other.breaks) > 1 else ""
     verb = "add" if goal is not None and goal.maximise else "save"
-    gain = _value(goal)(abs(other.change or 0.0))
+    gain = _distance(goal, abs(other.change or 0.0))
     return f"{other.node} would {verb} {gain}, but {other.breaks[0]}{more}"
 
 
@@ -221,9 +219,9 @@ def _limits(explanation: Explanation) -> None:
         table.add_row(
             escape(f"{use.kind} {use.name}"),
             Text(f"{bar(use.share)} {share}", style),
-            amount(use.needed),
-            f"{amount(use.limit)} {escape(use.unit)}",
-            Text(amount(use.slack), style),
+            in_unit(use.needed, use.unit),
+            in_unit(use.limit, use.unit),
+            Text(in_unit(use.slack, use.unit), style),
         )
     out.print(table)
     if len(explanation.limits) > MOST_LIMITS:
@@ -254,7 +252,7 @@ def _sharing(explanation: Explanation) -> None:
         return
     _title("What is shared")
     for use in sharing.reused[:MOST_ROWS]:
-        gain = "" if use.busy is None else f", which saves {number(use.busy)} busy processors"
+        gain = "" if use.busy is None else f", which keeps {in_unit(use.busy, 'processors')} free"
         where = f" on {', '.join(use.nodes)}" if use.nodes else ""
         out.print(escape(f"{use.taker} takes the result of {use.provider}{where}{gain}"), soft_wrap=True)
     for once in sharing.once[:MOST_ROWS]:
@@ -295,7 +293,7 @@ def _room_cells(room: Room) -> tuple[str, str, str]:
     if room.limit is None or room.copies is None:
         return "any number", "nothing that has a limit", ""
     use = room.limit
-    return str(room.copies), escape(f"{use.kind} {use.name}"), escape(f"{amount(room.added)} {use.unit}")
+    return str(room.copies), escape(f"{use.kind} {use.name}"), escape(in_unit(room.added, use.unit))
 
 
 def _mending(explanation: Explanation) -> None:
@@ -338,7 +336,7 @@ def _outcome_cells(goal: Goal | None, outcome: Outcome) -> tuple[str, str]:
     if outcome.objective is None:
         reason = "no plan exists" if outcome.proved else outcome.reason or "nothing found"
         return "-", escape(reason)
-    return _value(goal)(outcome.objective), "best, proved" if outcome.proved else "found"
+    return _value(goal, outcome.objective), "best, proved" if outcome.proved else "found"
 
 
 def _gain(explanation: Explanation, item: WhatIf) -> Text:
@@ -346,5 +344,4 @@ def _gain(explanation: Explanation, item: WhatIf) -> Text:
         return Text("a plan" if item.outcome.objective is not None else "")
     if item.gain == 0:
         return Text("none")
-    text = _value(explanation.goal)(abs(item.gain))
-    return Text(text, "green") if item.gain > 0 else Text(f"-{text}")
+    return Text(_distance(explanation.goal, item.gain), "green" if item.gain > 0 else "")

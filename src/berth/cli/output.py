@@ -1,4 +1,4 @@
-"""Where the commands print, and how numbers look to people."""
+"""Where the commands print, and what their tables look like."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from berth.evaluation import METRIC_BY_KEY
+from berth.evaluation import METRIC_BY_KEY, metric_text
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -28,33 +28,14 @@ def tell(line: str) -> None:
     err.print(line, markup=False, soft_wrap=True)
 
 
-def number(value: float) -> str:
-    """Five digits that matter: 31.836, 1,000, 1.2346e+07."""
-    if value == 0:
-        return "0"
-    if abs(value) >= 1e7 or abs(value) < 1e-4:
-        return f"{value:.4e}"
-    digits = max(0, 5 - len(str(int(abs(value)))))
-    text = f"{value:,.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
 def metric_name(key: str) -> str:
     """A metric's key as words: `response time`."""
     return METRIC_BY_KEY[key].name.replace("_", " ") if key in METRIC_BY_KEY else key
 
 
 def metric_value(key: str, value: float | None) -> str:
-    """A metric with its unit; availability and shares in percent."""
-    if value is None:
-        return "-"
-    metric = METRIC_BY_KEY.get(key)
-    if metric is None:
-        return number(value)
-    if metric.unit == "share":
-        return f"{100 * value:.4f}".rstrip("0").rstrip(".") + " %"
-    # a key that says its unit has one that people need to see
-    return f"{number(value)} {metric.unit}" if metric.unit and key != metric.name else number(value)
+    """A metric in a table."""
+    return "-" if value is None else metric_text(key, value)
 
 
 def homes(nodes: Sequence[str]) -> str:

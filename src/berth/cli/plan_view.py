@@ -8,10 +8,11 @@ from typing import Any
 
 from rich.markup import escape
 
-from berth.cli.output import homes, metric_name, metric_value, number, out, plain_table, print_violations
-from berth.evaluation import METRIC_BY_NAME, METRICS, Situation
+from berth.amounts import in_unit, percentage, quantity
+from berth.cli.output import homes, metric_name, metric_value, out, plain_table, print_violations
+from berth.evaluation import METRIC_BY_NAME, METRICS, Situation, metric_change
 from berth.evaluation.evaluate import Change
-from berth.evaluation.limits import Use, amount, bottleneck, exceeded
+from berth.evaluation.limits import Use, bottleneck, exceeded
 from berth.model import Plan, Problem
 from berth.policies.sequence import ARRIVES
 from berth.policies.standing import Standing
@@ -58,14 +59,12 @@ def print_objective(plan: Plan) -> None:
     if plan.objective is None:
         return
     single = next(iter(plan.goal)) if len(plan.goal) == 1 else None
-    key = METRIC_BY_NAME[single].key if single in METRIC_BY_NAME else None
+    unit = METRIC_BY_NAME[single].unit if single in METRIC_BY_NAME else ""
     name = single.replace("_", " ") if single else "weighted sum"
-    value = metric_value(key, plan.objective) if key else number(plan.objective)
     proof = ""
     if plan.bound is not None and plan.gap is not None:
-        bound = metric_value(key, plan.bound) if key else number(plan.bound)
-        proof = f" · bound {bound} · gap {100 * plan.gap:.2f} %"
-    out.print(f"{name} [bold]{value}[/]{proof}")
+        proof = f" · bound {in_unit(plan.bound, unit)} · gap {percentage(plan.gap)}"
+    out.print(f"{name} [bold]{in_unit(plan.objective, unit)}[/]{proof}")
 
 
 def print_placement(problem: Problem, plan: Plan) -> None:
@@ -109,9 +108,9 @@ def print_price(plan: Plan) -> None:
     price = plan.trace.get("price_of_two_stages")
     if price is None:
         return
-    ratio = "-" if price["ratio"] is None else number(price["ratio"])
+    ratio = "-" if price["ratio"] is None else quantity(price["ratio"])
     two, joint = price["W"]["two_stages"], price["W"].get("joint")
-    values = " against ".join("-" if value is None else number(value) for value in (two, joint))
+    values = " against ".join("-" if value is None else quantity(value) for value in (two, joint))
     proof = "the least there is" if price["status"] == "optimal" else "the best found"
     out.print(f"\nprice of two stages [bold]{ratio}[/] · communication cost {values} at once, {proof}")
     if "no_ratio" in price:
@@ -131,8 +130,8 @@ def print_bottleneck(situation: Situation) -> None:
 
 
 def _use_line(use: Use) -> str:
-    share = f"{amount(100 * use.share)} %" if math.isfinite(use.share) else "more than there is"
-    over = f", {amount(-use.slack)} {use.unit} too much" if use.exceeded else ""
+    share = percentage(use.share) if math.isfinite(use.share) else "more than there is"
+    over = f", {in_unit(-use.slack, use.unit)} too much" if use.exceeded else ""
     return f"{use.kind} {use.name}: {share} used{over}; {use.advice}"
 
 
@@ -140,7 +139,9 @@ def print_comparison(names: list[str], plans: list[Plan]) -> None:
     """A column for each plan, a row for each metric, the best of a row marked."""
     table = plain_table("", *names, right=tuple(range(1, len(names) + 1)))
     table.add_row("status", *[plan.status for plan in plans])
-    table.add_row("objective", *["-" if plan.objective is None else number(plan.objective) for plan in plans])
+    table.add_row(
+        "objective", *["-" if plan.objective is None else quantity(plan.objective) for plan in plans]
+    )
     table.add_row("seconds", *[f"{plan.seconds:.2f}" for plan in plans])
     table.add_row(
         "breaks", *[str(len(plan.violations)) if plan.found else "-" for plan in plans], end_section=True
@@ -208,7 +209,7 @@ def print_events(plan: Plan) -> None:
             _outcome(row),
             f"{row['seconds']:.2f}",
             *(metric_value(key, metrics.get(key)) for key in figures),
-            *(f"{number(round(100 * row['in_use'][name], 1))} %" for name in resources),
+            *(percentage(row["in_use"][name]) for name in resources),
         )
     out.print(table)
     if len(rows) > MOST_ROWS:
@@ -241,15 +242,9 @@ def print_change(change: Change) -> None:
         table = plain_table("metric", "before", "after", "change", right=(1, 2, 3))
         for key, (first, last) in change.metrics.items():
             cells = metric_value(key, first), metric_value(key, last)
-            table.add_row(metric_name(key), *cells, _step(first, last))
+            table.add_row(metric_name(key), *cells, metric_change(key, first, last))
         out.print(table)
     for line in change.healed:
         out.print(f"[green]no longer:[/] {escape(line)}", soft_wrap=True)
     for line in change.broken:
         out.print(f"[red]now:[/] {escape(line)}", soft_wrap=True)
-
-
-def _step(before: float | None, after: float | None) -> str:
-    if before is None or after is None or before == after:
-        return ""
-    return f"{'+' if after > before else '-'}{number(abs(after - before))}"

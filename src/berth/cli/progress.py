@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.text import Text
 
-from berth.amounts import duration
-from berth.cli.output import err, number
+from berth.amounts import duration, percentage, quantity
+from berth.cli.output import err
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -109,11 +109,11 @@ class SolveProgress:
 
         parts = [f"{self._stage or 'solving'} {self._budget.elapsed:.0f} s"]
         if self._objective is not None:
-            parts.append(f"best {number(self._objective)}")
+            parts.append(f"best {quantity(self._objective)}")
         if self._bound is not None:
-            parts.append(f"bound {number(self._bound)}")
+            parts.append(f"bound {quantity(self._bound)}")
         if self._objective is not None and self._bound is not None:
-            parts.append(f"gap {100 * gap_between(self._objective, self._bound):.2f} %")
+            parts.append(f"gap {percentage(gap_between(self._objective, self._bound))}")
         yield " · ".join(parts) + " (Ctrl-C: take the best so far)"
 
     def __rich__(self) -> Text:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from berth.amounts import byte_rate, counted, duration, milliseconds, percentage, quantity, shortened
+from berth.amounts import byte_rate, counted, duration, in_unit, milliseconds, percentage, quantity, shortened
 from berth.cli.output import err, homes, out, plain_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ QUIET_SECONDS = 10.0
 MOST_MOVES = 3
 """That the view names."""
 LARGE = 10_000_000
-LONG_MS = 10_000.0
 
 
 class RunView:
@@ -101,8 +100,8 @@ def print_report(tally: RunTally) -> None:
     if figures.latency is not None:
         times = figures.latency
         out.print(
-            f"end-to-end latency: half of the batches within {latency(times.p50)}, "
-            f"95 % within {latency(times.p95)}, all within {latency(times.max)}",
+            f"end-to-end latency: half of the batches within {milliseconds(times.p50)}, "
+            f"95 % within {milliseconds(times.p95)}, all within {milliseconds(times.max)}",
             soft_wrap=True,
         )
     _print_placement(figures)
@@ -127,7 +126,7 @@ def operators_table(operators: Sequence[OperatorFigures]) -> Table:
             amount(each.rows_in),
             amount(each.rows_out),
             percentage(each.busy_share),
-            "-" if each.ms_per_row is None else f"{each.ms_per_row:.3g}",
+            "-" if each.ms_per_row is None else quantity(each.ms_per_row),
         ]
         if with_state:
             cells.append("" if each.state_bytes is None else size(each.state_bytes))
@@ -162,12 +161,7 @@ def amount(count: int) -> str:
 
 def size(count: float) -> str:
     """A number of bytes: 24 kB."""
-    return byte_rate(count).removesuffix("/s")
-
-
-def latency(value_ms: float) -> str:
-    """A latency: 812 ms, 21.5 s."""
-    return milliseconds(value_ms) if value_ms < LONG_MS else f"{value_ms / 1000:,.1f} s"
+    return in_unit(count, "bytes")
 
 
 def _with_whole_numbers(table: Table) -> Table:
@@ -194,7 +188,7 @@ def _headline(title: str, figures: Figures) -> list[str]:
 def _times(figures: Figures) -> list[str]:
     if figures.latency is None:
         return []
-    last, p95 = latency(figures.latency.last), latency(figures.latency.p95)
+    last, p95 = milliseconds(figures.latency.last), milliseconds(figures.latency.p95)
     return [f"latency {last} in the last batch, within {p95} in 95 % of them"]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.markup import escape
 
+from berth.amounts import percentage, quantity
 from berth.cli.exit_codes import BROKEN, KEPT
 from berth.cli.options import (
     AsJson,
@@ -20,7 +21,7 @@ from berth.cli.options import (
     picture_format,
     settings_from,
 )
-from berth.cli.output import metric_value, number, out, plain_table, print_json, print_violations, tell
+from berth.cli.output import metric_value, out, plain_table, print_json, print_violations, tell
 from berth.connectors import load_any
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
@@ -148,7 +149,7 @@ def _print_simulation(problem: Problem, simulation: Simulation) -> None:
     from berth.simulate.results import link_names
 
     totals, expected = simulation.totals, simulation.expected
-    seconds, events = number(totals.seconds), f"{totals.events:,} events"
+    seconds, events = f"{totals.seconds:,g}", f"{totals.events:,} events"
     out.print(f"[bold]{escape(problem.name)}[/] · {seconds} s · {totals.emitted:,} tuples in · {events}\n")
     path = f" ({' -> '.join(totals.worst_path)})" if totals.worst_path else ""
     rows = [
@@ -164,7 +165,7 @@ def _print_simulation(problem: Problem, simulation: Simulation) -> None:
             "network_usage_bytes",
         ),
         ("elastic energy", "", "elastic_energy"),
-        ("results per second", number(totals.results_per_s), ""),
+        ("results per second", quantity(totals.results_per_s), ""),
         ("busiest node", _busiest(simulation.node_busy, [node.name for node in problem.network.nodes]), ""),
         ("busiest link", _busiest(simulation.link_utilisation, link_names(simulation)), ""),
         ("lost tuples", f"{totals.lost:,}", ""),
@@ -184,7 +185,7 @@ def _print_instances(simulation: Simulation) -> None:
     busiest = sorted(simulation.instances, key=lambda item: -item.utilisation)[:MOST_ROWS]
     shown = simulation.instances if len(simulation.instances) <= MOST_ROWS else busiest
     for item in shown:
-        figures = number(item.arriving_per_s), f"{100 * item.utilisation:.1f} %", number(item.present)
+        figures = quantity(item.arriving_per_s), percentage(item.utilisation), quantity(item.present)
         table.add_row(escape(item.name), escape(item.node), *figures, _time(item.time_ms))
     out.print(table)
     if len(shown) < len(simulation.instances):
@@ -201,4 +202,4 @@ def _busiest(table: np.ndarray[Any, Any], names: Sequence[str]) -> str:
     if not means.any():
         return "-"
     place = int(means.argmax())
-    return f"{100 * means[place]:.1f} % ({names[place]})"
+    return f"{percentage(float(means[place]))} ({names[place]})"

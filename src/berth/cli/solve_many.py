@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from berth.amounts import duration
+from berth.amounts import duration, in_unit, milliseconds
 from berth.cli.options import (
     AsJson,
     Configuration,
@@ -23,7 +23,7 @@ from berth.cli.options import (
     settings_from,
     time_limit_from,
 )
-from berth.cli.output import number, out, plain_table, print_json, tell
+from berth.cli.output import out, plain_table, print_json, tell
 from berth.cli.progress import SolvedCount, showing, waiting, watching
 from berth.model import BadInput
 from berth.policies.solve import DEFAULT_TIME_LIMIT
@@ -151,7 +151,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
             row["policy"],
             f"{row['plans']:,}",
             *[f"{row[status]:,}" for status in statuses],
-            "-" if median is None else f"{number(median)} s",
+            "-" if median is None else milliseconds(1000 * median),
         )
     out.print(table)
 
@@ -208,11 +208,11 @@ def _print_together(summaries: Sequence[dict[str, Any]], in_turn: bool) -> None:
     table = plain_table(*names, right=tuple(range(1, len(names))))
     for each in summaries:
         row = [each["policy"], *(f"{each[key]:,}" for key in ("seed", "graphs", "placed", "rounds"))]
-        row.append(f"{number(each['network_usage_bytes'])} B")
+        row.append(in_unit(each["network_usage_bytes"], "bytes"))
         if in_turn:
             ratio = each["network_usage_against_in_turn"]
             row += [
-                f"{number(each['network_usage_bytes_in_turn'])} B",
+                in_unit(each["network_usage_bytes_in_turn"], "bytes"),
                 "-" if ratio is None else f"{ratio:.4f}",
             ]
         table.add_row(*row)

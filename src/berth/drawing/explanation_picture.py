@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from berth.amounts import metric, percentage, quantity
+from berth.amounts import distance, percentage, signed
 from berth.drawing.network_picture import NetworkPicture
 from berth.drawing.paper import (
     INK,
@@ -21,7 +21,6 @@ from berth.drawing.paper import (
     title_width,
 )
 from berth.drawing.views import ApplicationView, application_views, headline, instance_groups
-from berth.evaluation import METRIC_BY_NAME
 from berth.explanation import Explanation
 
 ROW = 15.0
@@ -175,8 +174,7 @@ def _alternatives(explanation: Explanation) -> BarList:
     bars = []
     for change, other, names in shown:
         share = abs(change) / longest if longest > 0 else 0.0
-        sign = "+" if change > 0 else "−"
-        text = "the same" if change == 0 else f"{sign}{_amount(explanation, abs(change))}"
+        text = "the same" if change == 0 else signed(change, _unit(explanation))
         colour = FORBIDDEN if other.breaks else BETTER if other.better else WORSE
         bars.append(Bar(f"{names} (forbidden)" if other.breaks else names, share, text, colour))
     left = len(rows) - MOST_ALTERNATIVES
@@ -196,7 +194,7 @@ def _changes(explanation: Explanation) -> BarList:
         Bar(
             words,
             abs(gain) / longest if longest > 0 else 0.0,
-            "none" if gain == 0 else f"{'' if gain > 0 else '−'}{_amount(explanation, abs(gain))}",
+            "none" if gain == 0 else distance(gain, _unit(explanation)),
             BETTER if gain > 0 else WORSE,
         )
         for gain, words in shown
@@ -211,8 +209,5 @@ def _goal_words(explanation: Explanation) -> str:
     return "the weighted sum" if goal is None or goal.single is None else goal.single.replace("_", " ")
 
 
-def _amount(explanation: Explanation, value: float) -> str:
-    goal = explanation.goal
-    if goal is None or goal.single is None:
-        return quantity(value)
-    return metric(METRIC_BY_NAME[goal.single].key, value)
+def _unit(explanation: Explanation) -> str:
+    return "" if explanation.goal is None else explanation.goal.unit

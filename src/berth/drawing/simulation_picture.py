@@ -21,6 +21,7 @@ from berth.drawing.charts import (
     value_ticks,
 )
 from berth.drawing.paper import INK, MARGIN, Format, Paper, Point, picture_file
+from berth.evaluation import metric_text
 from berth.model import Problem
 from berth.simulate import Simulation
 
@@ -106,8 +107,8 @@ def charts_of(simulation: Simulation) -> tuple[Chart, ...]:
         Chart("latency from end to end", milliseconds, latency, 130.0, by_factors=True),
         Chart("tuples per second", quantity, tuples, 90.0),
         Chart("traffic", byte_rate, traffic, 60.0),
-        Chart("network usage", lambda value: f"{quantity(value)}B", usage, 60.0),
-        Chart("elastic energy", quantity, energy, 60.0),
+        Chart("network usage", partial(metric_text, "network_usage_bytes"), usage, 60.0),
+        Chart("elastic energy", partial(metric_text, "elastic_energy"), energy, 60.0),
         Chart("load", percentage, load, 70.0),
         Chart("tuples inside", quantity, inside, 60.0),
     )

@@ -10,7 +10,7 @@ from typing import Literal
 
 from matplotlib.path import Path
 
-from berth.amounts import byte_rate, cut, metric, quantity
+from berth.amounts import byte_rate, cut
 from berth.drawing.charts import MOST_VALUES, NOTE_SIZE, PLOT_WIDTH, TimePanel, value_ticks
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import (
@@ -24,6 +24,7 @@ from berth.drawing.paper import (
     picture_file,
     text_width,
 )
+from berth.evaluation import metric_text
 
 NAME_SIZE = 8.0
 NARROWEST_NAMES = 70.0
@@ -268,7 +269,7 @@ class _Picture:
             return
 
         def text(value: float) -> str:
-            return quantity(value) if timeline.value_key is None else metric(timeline.value_key, value)
+            return metric_text(timeline.value_key or "", value)
 
         y = panel.draw_values(paper, value_ticks(shown, MOST_VALUES), text)
         # each plan has a curve of its own

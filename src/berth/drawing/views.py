@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from berth.amounts import counted, metric
-from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Setting, Situation
+from berth.amounts import counted
+from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Setting, Situation, metric_text
 from berth.evaluation.situation import critical_path
 from berth.model import Network, Plan, Problem
 from berth.model.instances import PlacedOperator
@@ -231,7 +231,7 @@ def headline(problem: Problem, situation: Situation | None) -> list[str]:
     for key in keys:
         value = plan.metrics.get(key, METRIC_BY_KEY[key].value(situation))
         if value is not None:
-            phrases.append(f"{_metric_words(key)} {metric(key, value)}")
+            phrases.append(f"{METRIC_BY_KEY[key].name.replace('_', ' ')} {metric_text(key, value)}")
     missing = int(situation.computed.sum()) - len(situation.running)
     if missing:
         phrases.append(f"{missing} of {counted(int(situation.computed.sum()), 'instance')} not placed")
@@ -246,7 +246,3 @@ def _sizes(problem: Problem) -> list[str]:
         counted(len(problem.instances), "instance"),
         counted(len(problem.network.nodes), "node"),
     ]
-
-
-def _metric_words(key: str) -> str:
-    return key.removesuffix("_ms").removesuffix("_bytes_per_s").removesuffix("_bytes").replace("_", " ")

@@ -34,6 +34,11 @@ class Goal:
         return next(iter(self.weights)) if len(self.weights) == 1 else None
 
     @property
+    def unit(self) -> str:
+        """What its value is counted in; weighted sums have no unit."""
+        return "" if self.single is None else METRIC_BY_NAME[self.single].unit
+
+    @property
     def maximise(self) -> bool:
         """Whether more is better: a single metric that is maximised."""
         return self.single is not None and METRIC_BY_NAME[self.single].maximise

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.amounts import change, in_unit
 from berth.evaluation.situation import Setting, Situation
 from berth.model import Network
 
@@ -460,3 +461,17 @@ METRICS: tuple[Metric, ...] = (
 
 METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
 METRIC_BY_KEY = {metric.key: metric for metric in METRICS}
+
+
+def metric_text(key: str, value: float) -> str:
+    """A metric's value as people read it; a key that nobody knows has no unit."""
+    return in_unit(value, _unit(key))
+
+
+def metric_change(key: str, before: float | None, after: float | None) -> str:
+    """How a metric changed, with sign and unit; empty where it didn't, or where that is not known."""
+    return change(before, after, _unit(key))
+
+
+def _unit(key: str) -> str:
+    return METRIC_BY_KEY[key].unit if key in METRIC_BY_KEY else ""

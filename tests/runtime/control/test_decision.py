@@ -59,7 +59,7 @@ def test_a_small_gain_moves_nothing() -> None:
     decision, memory = look_at({"rome": 10.0, "paris": 9.0}, "rome")
     assert decision.kind == "keep"
     assert decision.reason == (
-        "response time 10.0% better (10 ms -> 9 ms) for 1 instance moved; 12.0% are needed"
+        "response time 10 % better (10 ms -> 9 ms) for 1 instance moved; 12 % are needed"
     )
     assert memory.pending is None
 
@@ -71,7 +71,7 @@ def test_a_gain_has_to_be_seen_again() -> None:
     assert (first.kind, first.reason.endswith("seen in 1 of 2 looks")) == ("wait", True)
     second, _ = look_at(slow, "rome", now=30.0, memory=memory)
     assert (second.kind, target(second)) == ("migrate", "paris")
-    assert second.reason == "response time 50.0% better (10 ms -> 5 ms) for 1 instance moved"
+    assert second.reason == "response time 50 % better (10 ms -> 5 ms) for 1 instance moved"
     _, forgotten = look_at(even, "rome", now=30.0, memory=memory)
     third, _ = look_at(slow, "rome", now=60.0, memory=forgotten)
     assert third.kind == "wait"
@@ -126,7 +126,7 @@ def test_a_dead_node_is_left_at_once() -> None:
     assert (decision.kind, target(decision)) == ("migrate", "paris")
     assert decision.reason == (
         "rome is dead with 1 instance: 1 of 1 instances move at once, "
-        "response time 50.0% worse (5 ms -> 10 ms)"
+        "response time 50 % worse (5 ms -> 10 ms)"
     )
 
 
@@ -193,7 +193,7 @@ def test_a_plan_that_would_break_more_is_not_taken() -> None:
     look = Look(0.0, problem, work_on("paris"), frozenset(), Replan(work_on("oslo")))
     decision, _ = decide(Memory(), look, Yardstick.of(problem), TERMS)
     assert decision.kind == "keep"
-    assert "81.8% better (11 -> 2), but it would break: " in decision.reason
+    assert "81.8 % better (11 /h -> 2 /h), but it would break: " in decision.reason
 
 
 def test_a_broken_promise_is_rolled_back() -> None:
@@ -205,7 +205,7 @@ def test_a_broken_promise_is_rolled_back() -> None:
     assert [first.kind, second.kind] == ["wait", "roll back"]
     assert target(second) == "rome"
     assert second.reason == (
-        "5 ms promised, 20 ms achieved (75.0% worse); the plan before would be 50.0% better now"
+        "5 ms promised, 20 ms achieved (75 % worse); the plan before would be 50 % better now"
     )
 
 

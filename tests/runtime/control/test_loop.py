@@ -107,7 +107,7 @@ def test_a_change_that_lasts_is_followed(tmp_path: Path) -> None:
     assert moved.moved == {"app/work": ("rome", "paris")}
     assert (moved.value_before, moved.value_promised, moved.gain) == (10.0, 5.0, 0.5)
     assert (moved.pause_s, moved.state_bytes, moved.plan) == (2.0, 64.0, 2)
-    assert "50.0% better (10 ms -> 5 ms)" in moved.reason
+    assert "50 % better (10 ms -> 5 ms)" in moved.reason
     after = next(event for event in events if event.event == "looked" and event.time > moved.time)
     assert (after.value_promised, after.value_achieved) == (5.0, 5.0)
     assert after.assignment == {"app/work": "paris"}

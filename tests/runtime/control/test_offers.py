@@ -32,7 +32,7 @@ def test_more_availability_is_a_gain() -> None:
     yardstick = Yardstick.of(problem)
     poor, good = (yardstick.judge(problem, at(node)) for node in ("rome", "paris"))
     assert yardstick.gain(poor, good) == pytest.approx(0.5)
-    assert yardstick.text(poor.value) == "50%"
+    assert yardstick.text(poor.value) == "50 %"
 
 
 def test_a_normalised_sum_is_the_mean_of_relative_changes() -> None:

@@ -34,8 +34,8 @@ def test_the_last_watch_is_drawn() -> None:
         Stay(80.0, 100.0, ("paris",)),
     )
     assert [(move.time, move.pause, move.label, move.back) for move in timeline.moves] == [
-        (50.0, 5.0, "+25% · 5.0 s", False),
-        (80.0, 2.0, "back · +10% · 2.0 s", True),
+        (50.0, 5.0, "+25 % · 5.0 s", False),
+        (80.0, 2.0, "back · +10 % · 2.0 s", True),
     ]
     assert timeline.losses == (Loss("paris", 40.0, 70.0),)
     assert timeline.achieved == ((0.0, 23.0), (30.0, 24.0))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.amounts import in_unit, percentage
 from berth.evaluation.situation import Situation
 from berth.model import Problem
 
@@ -74,8 +75,8 @@ class Use:
         if self.exceeded:
             return self.of.way_out(self)
         if self.share > 0:
-            more = f"{amount(self.slack)} {self.unit}".strip()
-            return f"{more} more would fit ({amount(100 * (1 / self.share - 1))} % of the current load)"
+            more = in_unit(self.slack, self.unit)
+            return f"{more} more would fit ({percentage(1 / self.share - 1)} of the current load)"
         return "nothing is used"
 
     @property
@@ -153,9 +154,12 @@ class Limit(ABC):
         return None
 
 
-def against(use: Use) -> str:
-    """What is needed and what is there, in words."""
-    return f"{amount(use.needed)} needed, {amount(use.limit)} there"
+def against(use: Use, shown: Callable[[float], str] = amount) -> str:
+    """What is needed and what is there, in words: always two different numbers."""
+    needed, there = shown(use.needed), shown(use.limit)
+    if needed == there:
+        needed, there = f"{use.needed:.12g}", f"{use.limit:.12g}"
+    return f"{needed} needed, {there} there"
 
 
 def nothing() -> tuple[IndexArray, FloatArray, FloatArray]:

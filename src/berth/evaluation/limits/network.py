@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.amounts import byte_rate
 from berth.evaluation.limits.limit import Limit, More, Use, against, amount, nothing
 from berth.evaluation.situation import Flows, Setting, Situation
 from berth.model import Problem
@@ -46,16 +47,15 @@ class Bandwidth(Limit):
 
     def violation(self, use: Use) -> str:
         """What the judge says where it is exceeded."""
-        return f"link {use.name}: bandwidth {against(use)} (bytes/s)"
+        return f"link {use.name}: bandwidth {against(use, byte_rate)}"
 
     def asked(self, place: int, there: float) -> str:
         """What it asks for at a link."""
-        return f"link {self.place_name(place)}: at most {amount(there)} bytes/s"
+        return f"link {self.place_name(place)}: at most {byte_rate(there)}"
 
     def way_out(self, use: Use) -> str:
         """What would make it fit."""
-        enough = f"a bandwidth of {amount(use.needed)} bytes/s"
-        return f"{enough} instead of {amount(use.limit)} would suffice"
+        return f"a bandwidth of {byte_rate(use.needed)} instead of {byte_rate(use.limit)} would suffice"
 
     def raised(self, problem: Problem, use: Use) -> Problem:
         """With a link that is wide enough."""
@@ -68,7 +68,7 @@ class Bandwidth(Limit):
         wider = 2.0 * use.limit
         sender, receiver = (problem.network.nodes[end].name for end in self.ends(use.place))
         arrow = "<->" if problem.network.symmetric else "->"
-        words = f"{sender} {arrow} {receiver} with twice the bandwidth ({amount(wider)} bytes/s)"
+        words = f"{sender} {arrow} {receiver} with twice the bandwidth ({byte_rate(wider)})"
         changed = problem.with_link(*self.ends(use.place), "bandwidth_bytes_per_s", wider)
         return More("bandwidth", words, changed)
 
@@ -102,15 +102,15 @@ class NetworkCard(Limit):
 
     def violation(self, use: Use) -> str:
         """What the judge says where it is exceeded."""
-        return f"node {use.name}: network card {against(use)} (bytes/s)"
+        return f"node {use.name}: network card {against(use, byte_rate)}"
 
     def asked(self, place: int, there: float) -> str:
         """What it asks for at a node."""
-        return f"node {self.place_name(place)}: network card of at most {amount(there)} bytes/s"
+        return f"node {self.place_name(place)}: network card of at most {byte_rate(there)}"
 
     def way_out(self, use: Use) -> str:
         """What would make it fit."""
-        return f"a card of {amount(use.needed)} bytes/s instead of {amount(use.limit)} would suffice"
+        return f"a card of {byte_rate(use.needed)} instead of {byte_rate(use.limit)} would suffice"
 
     def raised(self, problem: Problem, use: Use) -> Problem:
         """With a card that is wide enough."""

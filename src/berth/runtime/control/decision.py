@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from berth.amounts import counted
+from berth.amounts import counted, percentage
 from berth.model import Plan, Problem
 from berth.runtime.control.offers import Offer, Places, PlanValue, Situation, Yardstick, places_of
 from berth.runtime.control.options import WatchOptions
@@ -167,8 +167,8 @@ class _Deciding:
         memory = replace(self._memory, promise=replace(promise, broken=seen, kept=0), pending=None)
         why = (
             f"{self._yardstick.text(promise.judged.value)} promised, "
-            f"{self._yardstick.text(self._situation.judged.value)} achieved ({_percent(short)} worse); "
-            f"the plan before would be {_percent(offer.gain)} better now"
+            f"{self._yardstick.text(self._situation.judged.value)} achieved ({percentage(short)} worse); "
+            f"the plan before would be {percentage(offer.gain)} better now"
         )
         waiting = self._waiting(seen)
         if waiting:
@@ -239,7 +239,7 @@ class _Deciding:
             return f"{self._figures(offer)}, but it would break: {offer.judged.violations[0]}"
         needed = self._options.min_gain + offer.price
         moves = counted(len(offer.moved), "instance")
-        return f"{self._figures(offer)} for {moves} moved; {_percent(needed)} are needed"
+        return f"{self._figures(offer)} for {moves} moved; {percentage(needed)} are needed"
 
     # what both have to wait for
 
@@ -258,12 +258,8 @@ class _Deciding:
 
     def _figures(self, offer: Offer) -> str:
         before, after = (self._yardstick.text(each.value) for each in (self._situation.judged, offer.judged))
-        step = f"{_percent(abs(offer.gain))} {'better' if offer.gain >= 0 else 'worse'}"
+        step = f"{percentage(abs(offer.gain))} {'better' if offer.gain >= 0 else 'worse'}"
         return f"{self._yardstick.name} {step} ({before} -> {after})"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}%"
 
 
 def _listed(names: list[str]) -> str:

@@ -6,10 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from berth.amounts import metric as metric_text
-from berth.amounts import quantity
 from berth.budget import Budget
-from berth.evaluation import METRIC_BY_NAME, evaluate
+from berth.evaluation import METRIC_BY_NAME, evaluate, metric_text
 from berth.evaluation.goal import Goal
 from berth.model import BadInput, Plan, Problem, Together
 from berth.runtime.control.options import WatchOptions
@@ -78,9 +76,7 @@ class Yardstick:
 
     def text(self, value: float | None) -> str:
         """A value with its unit."""
-        if value is None:
-            return "unknown"
-        return quantity(value) if self.key is None else metric_text(self.key, value)
+        return "unknown" if value is None else metric_text(self.key or "", value)
 
     def judge(self, problem: Problem, plan: Plan) -> PlanValue:
         """What a plan is worth under a problem."""

@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from berth.amounts import counted
+from berth.amounts import counted, percentage
 from berth.drawing.charts import time_text
 from berth.drawing.picture import draw
 from berth.drawing.timeline_picture import Lane, Loss, Move, Stay, Timeline, draw_timeline
@@ -161,7 +161,7 @@ def _move(event: Event, begin: float) -> Move:
     back = event.event == "rolled back"
     parts = ["back"] if back else []
     if event.gain is not None:
-        parts.append(f"{100 * event.gain:+.0f}%")
+        parts.append(f"{'+' if event.gain >= 0 else ''}{percentage(event.gain)}")
     if event.pause_s is not None:
         parts.append(f"{event.pause_s:.1f} s")
     return Move(event.time - begin, event.pause_s or 0.0, " · ".join(parts), back)

@@ -1,7 +1,7 @@
 /** The metrics with their labels, units and directions, as the server knows them; and values in words. */
 
 import {get} from "./api.js";
-import {byteRate, bytes, milliseconds, plain, quantity, signed} from "./format.js";
+import {change, inUnit, quantity} from "./format.js";
 
 let catalogue = null;
 
@@ -18,24 +18,13 @@ export async function metricList() {
 
 /** A metric's value with its unit. */
 export function metricText(metric, value) {
-  if (value === null || value === undefined) return "not known";
-  switch (metric?.unit) {
-    case "ms": return milliseconds(value);
-    case "bytes/s": case "B/s": return byteRate(value);
-    case "bytes": case "B": return bytes(value);
-    case "share": return `${plain(Math.floor(value * 1e4 + 1e-6) / 100)} %`;
-    case "": case undefined: return quantity(value);
-    default: return `${quantity(value)} ${value === 1 ? metric.unit.replace(/s$/, "") : metric.unit}`;
-  }
+  return inUnit(value, metric?.unit);
 }
 
 /** What a difference says: text with a sign, and whether it is better; null where nothing changed that matters. */
 export function difference(metric, before, after) {
-  if (before === undefined || after === undefined || before === null || after === null) return null;
-  const change = after - before;
-  if (Math.abs(change) <= 1e-9 * Math.max(Math.abs(before), Math.abs(after))) return null;
-  const better = metric.maximise ? change > 0 : change < 0;
-  return {text: signed(metricText(metric, Math.abs(change)), change), better};
+  const text = change(before, after, metric.unit);
+  return text ? {text, better: metric.maximise ? after > before : after < before} : null;
 }
 
 /** Of some values the best one; null if there is none. */
@@ -51,7 +40,7 @@ export function goalText(goal, metrics) {
   if (!entries.length) return "no objective";
   const label = (name) => metrics.find((metric) => metric.name === name)?.label ?? name.replaceAll("_", " ");
   if (entries.length === 1) return label(entries[0][0]);
-  return entries.map(([name, weight]) => `${plain(weight)} × ${label(name)}`).join(" + ");
+  return entries.map(([name, weight]) => `${quantity(weight)} × ${label(name)}`).join(" + ");
 }
 
 /** The metric that a goal of one weight is; null for sums. */
@@ -63,6 +52,5 @@ export function goalMetric(goal, metrics) {
 /** An objective's value: with the metric's unit, or as the number of a sum. */
 export function objectiveText(goal, metrics, value) {
   if (value === null || value === undefined) return "none yet";
-  const metric = goalMetric(goal, metrics);
-  return metric ? metricText(metric, value) : plain(value);
+  return metricText(goalMetric(goal, metrics), value);
 }

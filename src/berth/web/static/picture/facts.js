@@ -1,16 +1,16 @@
 /** The numbers of a node, an operator or a link as lines: for tooltips, for the details panel, for screen readers. */
 
-import {byteRate, bytes, counted, milliseconds, percent, plain, resource} from "../lib/format.js";
+import {byteRate, bytes, counted, inUnit, milliseconds, percent, quantity} from "../lib/format.js";
 
 /** @param {any} use the node's entry of a judgement, if it hosts anything */
 export function nodeLines(scene, node, use) {
-  const capacity = Object.entries(node.capacity).map(([name, amount]) => `${name} ${resource(name, amount)}`);
+  const capacity = Object.entries(node.capacity).map(([name, amount]) => `${name} ${quantity(amount)}`);
   return [
     node.name,
     node.hosts ? `capacity: ${capacity.join(", ") || "none stated"}` : "hosts no operators",
-    node.speed !== 1 ? `speed ${plain(node.speed)} × reference` : null,
+    node.speed !== 1 ? `speed ${quantity(node.speed)} × reference` : null,
     node.availability < 1 ? `availability ${percent(node.availability)}` : null,
-    node.cost_per_hour ? `costs ${plain(node.cost_per_hour)} per hour` : null,
+    node.cost_per_hour ? `costs ${inUnit(node.cost_per_hour, "/h")}` : null,
     node.nic_bytes_per_s ? `network card ${byteRate(node.nic_bytes_per_s)}` : null,
     ...Object.entries(node.labels).map(([name, value]) => `${name}: ${value}`),
     node.holds.length ? `holds ${node.holds.join(", ")}` : null,
@@ -28,7 +28,7 @@ export function operatorLines(scene, operator, assignment) {
     nodes.length ? `runs on ${listed(nodes)}` : null,
     operator.pinned ? `pinned to ${operator.pinned}` : operator.allowed ? `may run on ${counted(operator.allowed.length, "node")}` : null,
     operator.work_ms ? `${milliseconds(operator.work_ms)} of work for each piece of data` : null,
-    ...Object.entries(operator.demand).map(([name, amount]) => `needs ${name} ${resource(name, amount)}`),
+    ...Object.entries(operator.demand).map(([name, amount]) => `needs ${name} ${quantity(amount)}`),
     operator.state_bytes ? `keeps ${bytes(operator.state_bytes)} of state` : null,
   ].filter(Boolean);
 }
@@ -38,7 +38,7 @@ export function listed(names, most = 6) {
 }
 
 function used({used: amount, limit, share, label}) {
-  const show = (value) => (/byte|card/.test(label) ? byteRate(value) : resource(label, value));
+  const show = (value) => (/byte|card/.test(label) ? byteRate(value) : quantity(value));
   const of = limit === null ? "no limit" : `of ${show(limit)}`;
   return `${show(amount)} ${of}${share === null ? "" : ` (${percent(share)})`}`;
 }

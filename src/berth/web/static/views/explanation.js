@@ -2,19 +2,18 @@
 
 import {post} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
-import {milliseconds, percent, plain, quantity, signed} from "../lib/format.js";
-import {goalMetric, metricText} from "../lib/metrics.js";
+import {distance, inUnit, milliseconds, percent, signed} from "../lib/format.js";
+import {goalMetric} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
 
 export function explanationSection(problem, plan, metrics, entry) {
   const place = h("div", {class: "stack", "aria-live": "polite"});
-  const metric = goalMetric(entry.goal, metrics);
-  const text = (value) => (metric ? metricText(metric, value) : plain(value));
+  const unit = goalMetric(entry.goal, metrics)?.unit ?? "";
   const explain = async (whatIf) => {
     fill(place, waiting(whatIf === "none" ? "Explaining…" : "Solving the problem with one thing more, several times…"));
     try {
       const answer = await post("explain", {problem, plan, what_if: whatIf, time_limit: 10});
-      fill(place, alternatives(answer, text), binding(answer), slowest(answer), mending(answer), helps(answer, text));
+      fill(place, alternatives(answer, unit), binding(answer), slowest(answer), mending(answer), helps(answer, unit));
       if (whatIf === "none") place.append(h("button", {type: "button", onclick: () => explain("quick")}, "What would help? (up to 10 s)"));
       announce("The explanation is there.");
     } catch (error) {
@@ -26,8 +25,8 @@ export function explanationSection(problem, plan, metrics, entry) {
   return h("section", {class: "card"}, h("h2", {}, "Why"), place);
 }
 
-function alternatives(answer, text) {
-  const change = (other) => signed(text(Math.abs(other.change)), other.change);
+function alternatives(answer, unit) {
+  const change = (other) => signed(other.change, unit);
   const best = (item) => {
     if (item.fixed) return "may run nowhere else";
     if (item.best) return `${item.best.node}: ${item.best.change === 0 ? "no change" : change(item.best)}${item.best.better ? " (better)" : ""}`;
@@ -52,7 +51,7 @@ function binding(answer) {
     ? h("div", {class: "scroll"}, h("table", {}, h("tbody", {}, answer.limits.slice(0, 8).map((limit) => h("tr", {},
       h("th", {scope: "row"}, `${limit.kind} ${limit.name}`),
       h("td", {class: "figure"}, meter(limit.share), limit.share === null ? "none there" : percent(limit.share)),
-      h("td", {class: "figure"}, `${quantity(limit.used)} of ${quantity(limit.limit)} ${limit.unit ?? ""}`))))))
+      h("td", {class: "figure"}, `${inUnit(limit.used, limit.unit)} of ${inUnit(limit.limit, limit.unit)}`))))))
     : h("p", {class: "quiet"}, "Nothing has a limit here."));
 }
 
@@ -71,12 +70,12 @@ function mending(answer) {
     answer.mending.left?.length ? h("p", {}, "Then still broken: ", [].concat(answer.mending.left).join("; ")) : h("p", {}, "Then nothing is broken."));
 }
 
-function helps(answer, text) {
+function helps(answer, unit) {
   if (!answer.what_if) return null;
   return h("div", {}, h("h3", {}, "What would help"), h("div", {class: "scroll"}, h("table", {},
     h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Change"), h("th", {scope: "col", class: "figure"}, "Result"), h("th", {scope: "col", class: "figure"}, "Gain"))),
     h("tbody", {}, answer.what_if.changes.map((change) => h("tr", {},
       h("th", {scope: "row"}, change.change),
-      h("td", {class: "figure"}, change.objective === null ? change.reason ?? "none" : text(change.objective), change.proved ? " (proved)" : ""),
-      h("td", {class: "figure"}, change.gain ? text(change.gain) : "none")))))));
+      h("td", {class: "figure"}, change.objective === null ? change.reason ?? "none" : inUnit(change.objective, unit), change.proved ? " (proved)" : ""),
+      h("td", {class: "figure"}, change.gain ? distance(change.gain, unit) : "none")))))));
 }

@@ -3,7 +3,7 @@
 import {get, path, post} from "../lib/api.js";
 import {lineChart} from "../charts/lines.js";
 import {fill, h} from "../lib/dom.js";
-import {duration, percent, plain} from "../lib/format.js";
+import {duration, percent, quantity} from "../lib/format.js";
 import {goalMetric, goalText, metricList, metricText, objectiveText} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
 import {address, go} from "../lib/router.js";
@@ -65,7 +65,7 @@ export async function jobView({main, job: id, current}) {
   function draw() {
     const {goal} = job;
     const metric = goalMetric(goal, metrics);
-    const text = (value) => (metric ? metricText(metric, value) : plain(value));
+    const text = (value) => metricText(metric, value);
     fill(head, tag(jobState(job.state)),
       h("span", {class: "quiet"}, job.position ? `number ${job.position} in the queue` : `${job.policy}, ${metric?.maximise ? "maximises" : "minimises"} ${goalText(goal, metrics)}`),
       job.stage ? h("span", {class: "quiet"}, `· ${job.stage}`) : null);
@@ -78,7 +78,7 @@ export async function jobView({main, job: id, current}) {
     fill(chart, points.length
       ? lineChart({
         title: metric ? `${metric.label}` : "objective (weighted sum)", xTitle: "seconds", steps: true,
-        xText: (value) => plain(value), yText: text, xRange: [0, Math.max(0.05, elapsed(), ...points.map((point) => point.seconds))],
+        xText: quantity, yText: text, xRange: [0, Math.max(0.05, elapsed(), ...points.map((point) => point.seconds))],
         series: [{name: "best plan so far", points: points.map((point) => ({x: point.seconds, y: point.objective}))},
           {name: "proved bound", points: points.map((point) => ({x: point.seconds, y: point.bound}))}]
           .filter((one) => one.points.some((point) => Number.isFinite(point.y))),

@@ -4,7 +4,7 @@ import {chartWidth} from "../charts/frame.js";
 import {laneChart} from "../charts/lanes.js";
 import {lineChart} from "../charts/lines.js";
 import {h} from "../lib/dom.js";
-import {bytes, byteRate, duration, milliseconds, moment, percent, plain, quantity} from "../lib/format.js";
+import {bytes, byteRate, duration, milliseconds, moment, percent, quantity} from "../lib/format.js";
 import {swatch} from "../lib/palette.js";
 
 const EVENTS = {
@@ -56,7 +56,7 @@ export function charts(points, events) {
   visible(over("rows"), () => lineChart({...common, title: "rate (rows/s)", yText: quantity, series: [{name: "rows/s", points: over("rows")}], marks: inside(marks, points, start)}));
   visible(over("p50"), () => lineChart({...common, title: "latency", yText: milliseconds, series: [{name: "median", points: over("p50")}, {name: "95 of 100", points: over("p95")}], marks: inside(marks, points, start)}));
   if (points.length > 1 && busiest.length) list.push(lineChart({...common, title: "busy (share of the time)", yText: percent, series: busiest.map((name) => ({name, points: points.map((point) => ({x: point.time - start, y: point.busy[name]}))}))}));
-  visible(past("value_achieved"), () => lineChart({...common, title: "objective of the plan that ran", yText: plain, series: [{name: "achieved", points: past("value_achieved")}], marks}));
+  visible(past("value_achieved"), () => lineChart({...common, title: "objective of the plan that ran", yText: quantity, series: [{name: "achieved", points: past("value_achieved")}], marks}));
   visible(past("source_bytes_per_s"), () => lineChart({...common, title: "what the sources send", yText: byteRate, series: [{name: "sources", points: past("source_bytes_per_s")}], marks}));
   if (!list.length) return h("p", {class: "quiet fine"}, "Curves appear once there are two measurements.");
   return h("section", {}, h("h2", {}, "Over time"), h("div", {class: "figures"}, list.map((chart) => h("div", {class: "card"}, chart))));

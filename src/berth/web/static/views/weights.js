@@ -1,7 +1,7 @@
 /** A slider for the weight of each metric. The problem's own metrics stand first; the others are a fold away. */
 
 import {fill, freshId, h} from "../lib/dom.js";
-import {plain} from "../lib/format.js";
+import {quantity} from "../lib/format.js";
 
 const COMMON = ["response_time", "availability", "traffic", "network_usage", "cost_per_hour", "nodes_used"];
 
@@ -14,7 +14,7 @@ export function weightSliders(metrics, own) {
     const output = h("output", {for: id});
     const input = h("input", {type: "range", id, min: "0", max: String(highest), step: String(highest / 20), value: String(own[metric.name] ?? 0), oninput: () => say()});
     const say = () => {
-      output.textContent = plain(Number(input.value));
+      output.textContent = quantity(Number(input.value));
       output.classList.toggle("off", Number(input.value) === 0);
     };
     const label = h("label", {for: id, title: metric.about}, `${metric.label}${metric.maximise ? " (more is better)" : ""}`);

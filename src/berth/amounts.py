@@ -115,7 +115,7 @@ def _with_unit(value: float, unit: str) -> str:
         text, prefix = _scaled(value)
         return f"{text} {prefix}{PREFIXED[unit]}"
     text = _digits(value)
-    return f"{text} {NOUNS.get(unit, unit) if text == '1' else unit}"
+    return f"{text} {NOUNS.get(unit, unit) if text in ('1', '-1') else unit}"
 
 
 def _percent(value: float) -> str:

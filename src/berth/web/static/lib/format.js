@@ -85,7 +85,7 @@ function withUnit(value, unit) {
     return `${text} ${prefix}${PREFIXED[unit]}`;
   }
   const text = digits(value);
-  return `${text} ${text === "1" ? NOUNS[unit] ?? unit : unit}`;
+  return `${text} ${text === "1" || text === "-1" ? NOUNS[unit] ?? unit : unit}`;
 }
 
 /** What is nearly nothing or nearly everything is neither. */

@@ -16,8 +16,9 @@ from pathlib import Path
 from rich.markup import escape
 
 import berth
+from berth.cli.compare import print_comparison, row_of
 from berth.cli.output import out, plain_table
-from berth.cli.plan_view import print_comparison, print_objective
+from berth.cli.plan_view import print_objective
 from berth.drawing.picture import draw
 from berth.drawing.terminal import render
 
@@ -35,8 +36,8 @@ def main() -> None:
     out.print(f"Problem: {_sizes(problem)} ({escape(PROBLEM.name)})", soft_wrap=True)
     plans = solve(problem)
     print_placements(problem, plans)
-    _heading("Side by side; * marks the best of a row")
-    print_comparison(list(plans), list(plans.values()))
+    _heading("Side by side; * marks the best")
+    print_comparison(problem, [row_of(problem, name, plan) for name, plan in plans.items()])
     check(problem, plans)
     _heading("The fastest plan")
     out.print(render(problem, plans[FASTEST]))

@@ -157,8 +157,8 @@ def test_compare_and_diff(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "moved" in done.stdout
     told = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert "availability 92.3 % 100 % +7.73 points" in told
-    assert "traffic 2 kB/s 1 kB/s -1 kB/s" in told
+    assert "availability 92.3 % 100 % +7.73 points better" in told
+    assert "traffic 2 kB/s 1 kB/s -1 kB/s better" in told
     change = json.loads(berth("diff", before, after, "--json").stdout)
     assert change["metrics"]["availability"]["after"] == 1.0
     assert all(step["from"] != step["to"] for step in change["moved"].values())

@@ -66,8 +66,8 @@ def test_policies_side_by_side() -> None:
     policies = ("--policy", "ffd", "--policy", "t-heron")
     done = berth("compare", CLUSTER, "--sequential", *policies, "--events", order)
     assert done.returncode == 0
-    (accepted,) = [line.split() for line in done.stdout.splitlines() if line.startswith("accepted")]
-    assert accepted == ["accepted", "4", "of", "4", "4", "of", "4"]
+    accepted = [line.split()[-3:] for line in done.stdout.splitlines() if line.startswith(("ffd", "t-heron"))]
+    assert accepted == [["4", "of", "4"]] * 2
     full = berth("compare", CLUSTER, "--sequential", *policies, "--json")
     assert full.returncode == 5
     assert [plan["trace"]["acceptance_ratio"] for plan in json.loads(full.stdout)] == [0.75, 0.75]

@@ -12,7 +12,7 @@ COMMANDS = {
     "solve": "Find a plan: on which node every operator runs, with a proof of how good it is.",
     "evaluate": "Compute every metric of a plan and list every constraint that it breaks.",
     "explain": "Say why the operators are where they are, what binds, and what would help.",
-    "compare": "Solve a problem by several policies and put their plans side by side.",
+    "compare": "Put plans side by side, all judged by one problem: those of policies, and plan files.",
     "diff": "Show what moved between two plans, and every metric before and after.",
     "show": "Draw an application and where it runs: in the terminal, or as PNG or SVG.",
     "policies": "List every policy: what it optimises, which constraints it holds, and its parameters.",
@@ -36,7 +36,6 @@ COMMANDS = {
 """Every command with its line in `berth --help`: its docstring, as a test makes sure."""
 
 _MODULES = {
-    "compare": "solve",
     "describe": "problems",
     "diff": "plans",
     "evaluate": "plans",

@@ -29,7 +29,7 @@ from berth.cli.output import (
     print_violations,
     tell,
 )
-from berth.connectors import load_any
+from berth.cli.plan_files import read_plan
 from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
@@ -83,7 +83,7 @@ def explain(
         check_writable(out_file)
     seconds = time_limit_from(time_limit)
     loaded = load(problem)
-    placed = load_any(loaded, plan).plan
+    placed = read_plan(loaded, plan).plan
     found = explain_plan(
         loaded, placed, operators=operator or [], what_if=DEPTHS[what_if], time_limit=seconds
     )

@@ -11,7 +11,8 @@ import typer
 from berth.cli.exit_codes import BROKEN
 from berth.cli.options import PlanFiles, ProblemFile, flag, option
 from berth.cli.output import tell
-from berth.connectors import JobOptions, Request, System, exported, load_any, write_all
+from berth.cli.plan_files import read_plan
+from berth.connectors import JobOptions, Request, System, exported, write_all
 from berth.connectors.nomad import DATACENTERS, HERON_IMAGE, NODE_NAME, WITH_IMAGES
 from berth.evaluation import evaluate
 from berth.files import load
@@ -69,7 +70,7 @@ def export(
         mhz_per_core=_mhz(mhz_per_core),
     )
     loaded = load(problem)
-    chosen = load_any(loaded, plan).plan
+    chosen = read_plan(loaded, plan).plan
     broken = evaluate(loaded, chosen).violations
     for line in broken:
         tell(line)

@@ -1,4 +1,4 @@
-"""Plans as people read them: one, several side by side, a sequence of requests, and what changed."""
+"""Plans as people read them: one, a sequence of requests, and what changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from berth.amounts import in_unit, percentage, quantity
 from berth.cli.output import homes, metric_name, metric_value, out, plain_table, print_violations
-from berth.evaluation import METRIC_BY_NAME, METRICS, Situation, metric_change
+from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Situation, metric_change
 from berth.evaluation.evaluate import Change
 from berth.evaluation.limits import Use, bottleneck, exceeded
 from berth.model import Plan, Problem
@@ -135,38 +135,6 @@ def _use_line(use: Use) -> str:
     return f"{use.kind} {use.name}: {share} used{over}; {use.advice}"
 
 
-def print_comparison(names: list[str], plans: list[Plan]) -> None:
-    """A column for each plan, a row for each metric, the best of a row marked."""
-    table = plain_table("", *names, right=tuple(range(1, len(names) + 1)))
-    table.add_row("status", *[plan.status for plan in plans])
-    table.add_row(
-        "objective", *["-" if plan.objective is None else quantity(plan.objective) for plan in plans]
-    )
-    table.add_row("seconds", *[f"{plan.seconds:.2f}" for plan in plans])
-    table.add_row(
-        "breaks", *[str(len(plan.violations)) if plan.found else "-" for plan in plans], end_section=True
-    )
-    if any("acceptance_ratio" in plan.trace for plan in plans):
-        table.add_row("accepted", *map(accepted, plans), end_section=True)
-    for metric in METRICS:
-        values = [plan.metrics.get(metric.key) for plan in plans]
-        known = [value for value in values if value is not None]
-        if not known:
-            continue
-        best = max(known) if metric.maximise else min(known)
-        cells = [
-            f"[bold green]{metric_value(metric.key, value)} *[/]"
-            if value is not None and abs(value - best) <= 1e-9 * abs(best) and len(set(known)) > 1
-            else f"{metric_value(metric.key, value)}  "
-            for value in values
-        ]
-        table.add_row(metric_name(metric.key), *cells)
-    out.print(table)
-    for name, plan in zip(names, plans, strict=True):
-        for line in plan.violations or ([plan.reason] if plan.reason and not plan.found else []):
-            out.print(f"[red]{escape(name)}[/]: {escape(str(line))}", soft_wrap=True)
-
-
 def accepted(plan: Plan) -> str:
     """How many of the requests were accepted."""
     rows = [row["accepted"] for row in plan.trace.get("requests", ()) if row["event"] == ARRIVES]
@@ -239,12 +207,21 @@ def print_change(change: Change) -> None:
         out.print(f"{counts}, {change.kept} where they were")
     if change.metrics:
         out.print()
-        table = plain_table("metric", "before", "after", "change", right=(1, 2, 3))
-        for key, (first, last) in change.metrics.items():
-            cells = metric_value(key, first), metric_value(key, last)
-            table.add_row(metric_name(key), *cells, metric_change(key, first, last))
+        table = plain_table("metric", "before", "after", "change", "", right=(1, 2, 3))
+        for key, values in change.metrics.items():
+            cells = (metric_value(key, value) for value in values)
+            table.add_row(metric_name(key), *cells, metric_change(key, *values), _verdict(key, *values))
         out.print(table)
     for line in change.healed:
         out.print(f"[green]no longer:[/] {escape(line)}", soft_wrap=True)
     for line in change.broken:
         out.print(f"[red]now:[/] {escape(line)}", soft_wrap=True)
+
+
+def _verdict(key: str, before: float | None, after: float | None) -> str:
+    """Whether a change is for the better."""
+    changed = metric_change(key, before, after) and key in METRIC_BY_KEY
+    if before is None or after is None or not changed:
+        return ""
+    better = (after > before) == METRIC_BY_KEY[key].maximise
+    return "[green]better[/]" if better else "[red]worse[/]"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from berth.cli.exit_codes import BROKEN, KEPT
 from berth.cli.options import (
@@ -19,11 +20,11 @@ from berth.cli.options import (
     picture_format,
 )
 from berth.cli.output import out, print_json, print_violations, tell
+from berth.cli.plan_files import read_plan
 from berth.cli.plan_view import print_bottleneck, print_change, print_metrics
-from berth.connectors import evaluate_packing, load_any
+from berth.connectors import load_any
 from berth.evaluation import Setting, Situation
-from berth.evaluation import evaluate as evaluate_plan
-from berth.evaluation.evaluate import change_between
+from berth.evaluation.evaluate import change_between, judge_document, with_verdict
 from berth.evaluation.limits import bottleneck_document
 from berth.files import check_writable, load, write_bytes
 from berth.files.document import mistakes_in
@@ -44,6 +45,8 @@ that they don't hold). Exit codes: 0 it breaks no constraint, 2 bad input, 5 it 
 DIFF_EXAMPLES = """Examples:
 
   berth diff yesterday.json today.json
+
+  berth diff yesterday.json today.json --problem problem.yaml
 
   berth diff today.json deploy --problem problem.yaml
 """
@@ -66,10 +69,10 @@ def evaluate(
 ) -> None:
     """Compute every metric of a plan and list every constraint that it breaks."""
     loaded = load(problem)
-    read = load_any(loaded, plan)
+    read = read_plan(loaded, plan)
     judged = read.plan
     before = None if previous is None else load_any(loaded, [previous]).plan
-    result = evaluate_plan(loaded, judged, before) if read.has_servers else evaluate_packing(loaded, judged)
+    result = read.verdict(loaded, before)
     situation = Situation(Setting(loaded, before), judged)
     if as_json:
         document = {"metrics": result.metrics, "violations": list(result.violations)}
@@ -87,29 +90,45 @@ def diff(
     before: Before,
     after: After,
     problem: Path | None = option(
-        None,
-        "What the plans are for: needed for files of other systems; judges plans without metrics.",
-        "PROBLEM",
+        None, "Judge both plans by this problem; needed for files of other systems.", "PROBLEM"
     ),
     as_json: AsJson = False,
 ) -> None:
     """Show what moved between two plans, and every metric before and after."""
-    known = None if problem is None else load(problem)
-    change = change_between(_plan(known, before), _plan(known, after))
+    judge = None if problem is None else load(problem)
+    plans = [_recorded(file) if judge is None else _judged(judge, file) for file in (before, after)]
+    change = change_between(*plans)
     if as_json:
-        print_json(change.document())
+        print_json({"judged_by": None if judge is None else judge_document(judge), **change.document()})
     else:
+        out.print(f"{escape(_terms(judge, *plans))}\n", soft_wrap=True)
         print_change(change)
 
 
-def _plan(problem: Problem | None, file: Path) -> Plan:
-    """A plan; one without metrics is judged, if there is a problem to judge it by."""
-    plan = load_any(problem, [file]).plan
-    if problem is None or plan.metrics:
-        return plan
+def _judged(problem: Problem, file: Path) -> Plan:
+    read = read_plan(problem, [file])
     with mistakes_in(file):
-        result = evaluate_plan(problem, plan)
-    return replace(plan, metrics=result.metrics, violations=result.violations)
+        return with_verdict(problem, read.plan, read.verdict(problem))
+
+
+def _recorded(file: Path) -> Plan:
+    return load_any(None, [file]).plan
+
+
+def _terms(judge: Problem | None, before: Plan, after: Plan) -> str:
+    """What the figures of two plans are worth beside each other."""
+    if judge is not None:
+        return f"both judged by {judge.name} ({judge.fingerprint})"
+    recorded = "figures as the files have them"
+    advice = "--problem PROBLEM judges both alike"
+    marks = before.problem_fingerprint, after.problem_fingerprint
+    if "" in marks:
+        return f"{recorded}, and not both say for which version of a problem; {advice}"
+    if marks[0] == marks[1]:
+        return f"{recorded}, both for {after.problem} ({marks[0]})"
+    names = before.problem, after.problem
+    of = f"two versions of {names[0]}" if names[0] == names[1] else f"two problems, {' and '.join(names)}"
+    return f"{recorded}, for {of} ({' and '.join(marks)}): they can't be compared; {advice}"
 
 
 def show(
@@ -121,7 +140,7 @@ def show(
 ) -> None:
     """Draw an application and where it runs: in the terminal, or as PNG or SVG."""
     loaded = load(problem)
-    placed = None if plan is None else load_any(loaded, [plan]).plan
+    placed = None if plan is None else read_plan(loaded, [plan]).plan
     if out_file is None:
         from berth.drawing.terminal import render
 

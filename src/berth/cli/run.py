@@ -113,14 +113,16 @@ def run(
 
     Several run as one: results that the plan lets them share (reuse) are computed once.
     """
-    from berth.files import load, load_plan
+    from berth.cli.plan_files import read_own_plan
+    from berth.files import load
     from berth.runtime import load_application
     from berth.runtime import run as run_applications
 
     options = run_options_from(
         emulate_network, batch_every, executor_memory, conf, once=once, fresh=fresh, seconds=seconds
     )
-    loaded, chosen = load(problem), load_plan(plan)
+    loaded = load(problem)
+    chosen = read_own_plan(loaded, plan)
     applications = [load_application(app) for app in apps]
     with RunDisplay() as display:
         result = run_applications(

@@ -22,7 +22,7 @@ from berth.cli.options import (
     settings_from,
 )
 from berth.cli.output import metric_value, out, plain_table, print_json, print_violations, tell
-from berth.connectors import load_any
+from berth.cli.plan_files import read_plan
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
 from berth.files import check_writable, load, write_bytes, write_text
@@ -68,7 +68,7 @@ def simulate(
 ) -> None:
     """Let a plan run, tuple by tuple: latency, queues and traffic over time, with failures and migrations."""
     loaded = load(problem)
-    placed = load_any(loaded, plan).plan
+    placed = read_plan(loaded, plan).plan
     given = {
         "duration_s": duration,
         "warm_up_s": warm_up,

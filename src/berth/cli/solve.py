@@ -1,4 +1,4 @@
-"""`berth solve`, `berth compare` and `berth policies`."""
+"""`berth solve` and `berth policies`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import typer
 from rich.markup import escape
 
 from berth.budget import Budget
-from berth.cli.exit_codes import BROKEN, INFEASIBLE, KEPT, NOT_FOUND, exit_code
+from berth.cli.exit_codes import KEPT, exit_code
 from berth.cli.options import (
     AsJson,
     Objectives,
-    PoliciesSettings,
     Policy,
     PolicySettings,
     Previous,
@@ -29,7 +28,7 @@ from berth.cli.options import (
     with_objective,
 )
 from berth.cli.output import out, print_json, tell
-from berth.cli.plan_view import print_comparison, print_plan, print_sequence
+from berth.cli.plan_view import print_plan, print_sequence
 from berth.cli.progress import solving
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
 from berth.model import BadInput, Plan
@@ -39,7 +38,6 @@ from berth.policies import solve as solve_at_once
 from berth.policies.registry import policy_documents
 from berth.policies.sequence import solve_in_turn
 from berth.policies.solve import DEFAULT_TIME_LIMIT
-from berth.policies.variants import variants_for
 
 SOLVE_EXAMPLES = """Examples:
 
@@ -55,18 +53,6 @@ SOLVE_EXAMPLES = """Examples:
 
 Exit codes: 0 a plan that breaks no constraint, 2 bad input, 3 proved infeasible, 4 no plan found,
 5 a plan that breaks constraints, or has no place for a request.
-"""
-
-COMPARE_EXAMPLES = """Examples:
-
-  berth compare problem.yaml --policy odp --policy round-robin
-
-  berth compare problem.yaml --json
-
-  berth compare cluster.yaml --sequential --policy mips --policy ffd --set alpha=1
-
-Each policy has the whole time limit. Exit codes: 0 if any plan breaks no constraint, else the best of
-the policies' own.
 """
 
 POLICIES_EXAMPLES = """Examples:
@@ -114,8 +100,8 @@ def solve(
         check_writable(out)
     before = None if previous is None else load_plan(previous)
     limit = time_limit_from(time_limit)
-    solver = partial(_solver(sequential, events, leave), loaded, policy, seed=seed, previous=before)
-    plan = _solved(solver, limit, settings_from(settings))
+    solver = partial(solver_for(sequential, events, leave), loaded, policy, seed=seed, previous=before)
+    plan = solved(solver, limit, settings_from(settings))
     code = exit_code(plan)
     written = plan.found or code == KEPT
     if out is not None and written:
@@ -129,37 +115,7 @@ def solve(
     raise typer.Exit(code)
 
 
-def compare(
-    problem: ProblemFile,
-    policy: list[str] | None = option(
-        None, "A policy to compare; can be repeated. None: all of them.", "NAME"
-    ),
-    time_limit: TimeLimit = DEFAULT_TIME_LIMIT,
-    seed: Seed = 0,
-    settings: PoliciesSettings = None,
-    objective: Objectives = None,
-    previous: Previous = None,
-    sequential: Sequential = False,
-    events: Events = None,
-    as_json: AsJson = False,
-) -> None:
-    """Solve a problem by several policies and put their plans side by side."""
-    loaded = with_objective(load(problem), objective)
-    before = None if previous is None else load_plan(previous)
-    choices = {key: [value] for key, value in settings_from(settings).items()}
-    variants = variants_for(policy or policy_names(), choices, [seed])
-    limit = time_limit_from(time_limit)
-    solver = partial(_solver(sequential, events, None), loaded, seed=seed, previous=before)
-    plans = [_solved(partial(solver, each.policy), limit, each.parameters) for each in variants]
-    if as_json:
-        print_json([plan_document(plan) for plan in plans])
-    else:
-        print_comparison([variant.policy for variant in variants], plans)
-    codes = [exit_code(plan) for plan in plans]
-    raise typer.Exit(next(code for code in (KEPT, BROKEN, INFEASIBLE, NOT_FOUND) if code in codes))
-
-
-def _solver(sequential: bool, events: str | None, leave: list[str] | None) -> Callable[..., Plan]:
+def solver_for(sequential: bool, events: str | None, leave: list[str] | None) -> Callable[..., Plan]:
     """What solves: all at once, or one after another."""
     if sequential:
         given = None if events is None else [item.strip() for item in events.split(",")] if events else []
@@ -171,7 +127,7 @@ def _solver(sequential: bool, events: str | None, leave: list[str] | None) -> Ca
     return solve_at_once
 
 
-def _solved(solver: Callable[..., Plan], limit: float | None, parameters: Mapping[str, Any]) -> Plan:
+def solved(solver: Callable[..., Plan], limit: float | None, parameters: Mapping[str, Any]) -> Plan:
     """The plan; meanwhile it is shown how far it is."""
     budget = Budget(limit)
     with solving(budget) as progress:

@@ -18,8 +18,9 @@ from berth.cli.options import (
     session_for,
 )
 from berth.cli.output import out, plain_table, print_json, tell
+from berth.cli.plan_files import read_own_plan
 from berth.cli.progress import watching
-from berth.files import load, load_plan
+from berth.files import load
 from berth.model import BadInput
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def sample_telemetry(
 ) -> None:
     """Make synthetic telemetry of a problem: noise, drift, outages and garbage, and the truth known."""
     loaded = load(problem)
-    running = None if plan is None else load_plan(plan)
+    running = None if plan is None else read_own_plan(loaded, plan)
     # imported here: commands without Spark don't wait for it
     from berth.pipeline.sample import SampleOptions, check_target, plan_sample, write_telemetry
 

@@ -131,7 +131,7 @@ def watch(
     conf: Configuration = None,
 ) -> None:
     """Run an application, measure it, and move its operators when a better plan is worth it."""
-    from berth.files import load_plan
+    from berth.cli.plan_files import read_own_plan
     from berth.runtime import NoFirstPlan, WatchOptions, load_application, load_watched
     from berth.runtime import watch as watch_application
 
@@ -164,7 +164,7 @@ def watch(
             result = watch_application(
                 application,
                 watched,
-                plan=None if plan is None else load_plan(plan),
+                plan=None if plan is None else read_own_plan(watched, plan),
                 reason=f"the plan of {plan}",
                 folder=folder,
                 options=options,

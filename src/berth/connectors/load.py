@@ -26,6 +26,16 @@ class Loaded:
     plan: Plan
     has_servers: bool = True
 
+    def verdict(self, problem: Problem, previous: Plan | None = None) -> Evaluation:
+        """What the judge says of it; of files that only pack containers, what can be said.
+
+        Raises:
+            BadInput: it names what the problem doesn't have.
+        """
+        if self.has_servers:
+            return evaluate(problem, self.plan, previous)
+        return evaluate_packing(problem, self.plan)
+
 
 def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
     """Read a plan: one of berth's, or packing plans of Heron and jobs of Nomad that together are one.

@@ -11,6 +11,7 @@ import numpy as np
 
 from berth.amounts import counted
 from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Setting, Situation, metric_text
+from berth.evaluation.evaluate import evaluation_of, with_verdict
 from berth.evaluation.situation import critical_path
 from berth.model import Network, Plan, Problem
 from berth.model.instances import PlacedOperator
@@ -223,15 +224,17 @@ def headline(problem: Problem, situation: Situation | None) -> list[str]:
     """Short phrases: the policy and status, the metrics that count, what is missing or broken."""
     if situation is None:
         return _sizes(problem)
-    plan = situation.plan
+    plan = with_verdict(problem, situation.plan, evaluation_of(situation))
     phrases = [f"policy {plan.policy}, {plan.status}"] if plan.policy else []
+    if plan.is_of_another_version(problem.fingerprint):
+        phrases.append("made for another version of the problem")
     keys = dict.fromkeys(
         [*ALWAYS, *(METRIC_BY_NAME[name].key for name in plan.goal if name in METRIC_BY_NAME)]
     )
     for key in keys:
-        value = plan.metrics.get(key, METRIC_BY_KEY[key].value(situation))
-        if value is not None:
-            phrases.append(f"{METRIC_BY_KEY[key].name.replace('_', ' ')} {metric_text(key, value)}")
+        if key in plan.metrics:
+            words = METRIC_BY_KEY[key].name.replace("_", " ")
+            phrases.append(f"{words} {metric_text(key, plan.metrics[key])}")
     missing = int(situation.computed.sum()) - len(situation.running)
     if missing:
         phrases.append(f"{missing} of {counted(int(situation.computed.sum()), 'instance')} not placed")

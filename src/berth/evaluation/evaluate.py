@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from berth.evaluation.metrics import METRICS
+from berth.evaluation.goal import Goal
+from berth.evaluation.metrics import METRIC_BY_NAME, METRICS
 from berth.evaluation.situation import Occupied, Setting, Situation
 from berth.evaluation.violations import violations
 from berth.model import Plan, Problem
@@ -46,6 +48,49 @@ def evaluation_of(situation: Situation) -> Evaluation:
     return Evaluation(metrics, broken)
 
 
+SAME = 1e-6
+"""The relative difference up to which a metric that a file records is what the judge finds."""
+
+
+def with_verdict(problem: Problem, plan: Plan, verdict: Evaluation) -> Plan:
+    """A plan as it is under a problem, whatever its file says.
+
+    What was proved of it holds for the version of the problem that it was made for, and for the assignment
+    whose metrics are in the file: of any other one it is dropped.
+    """
+    told = not plan.is_of_another_version(problem.fingerprint) and _agree(plan.metrics, verdict.metrics)
+    if told and plan.status == "infeasible" and not plan.found:
+        return plan
+    judged = replace(plan, metrics=verdict.metrics, violations=verdict.violations)
+    broken = len(verdict.violations)
+    if told and not broken:
+        return judged
+    return replace(
+        judged,
+        status="unknown" if broken else "feasible",
+        reason=f"the plan breaks {broken} constraint(s)" if broken else None,
+        objective=_own_objective(plan, verdict.metrics),
+        bound=None,
+        gap=None,
+    )
+
+
+def _agree(recorded: Mapping[str, float], judged: Mapping[str, float]) -> bool:
+    both = recorded.keys() & judged.keys()
+    return all(math.isclose(recorded[key], judged[key], rel_tol=SAME, abs_tol=1e-12) for key in both)
+
+
+def _own_objective(plan: Plan, metrics: Mapping[str, float]) -> float | None:
+    """The plan's own goal where that is a metric; nobody knows the scale of a sum under another problem."""
+    goal = Goal(plan.goal)
+    return goal.value(metrics) if goal.single in METRIC_BY_NAME else None
+
+
+def judge_document(problem: Problem) -> dict[str, str]:
+    """Which version of which problem plans were judged by, as plain data."""
+    return {"problem": problem.name, "fingerprint": problem.fingerprint}
+
+
 @dataclass(frozen=True)
 class Change:
     """Moves and metrics, before and after."""
@@ -67,7 +112,14 @@ class Change:
             "added": self.added,
             "removed": self.removed,
             "kept": self.kept,
-            "metrics": {key: {"before": old, "after": new} for key, (old, new) in self.metrics.items()},
+            "metrics": {
+                key: {
+                    "before": old,
+                    "after": new,
+                    "change": None if old is None or new is None else new - old,
+                }
+                for key, (old, new) in self.metrics.items()
+            },
             "healed": list(self.healed),
             "broken": list(self.broken),
         }

@@ -150,10 +150,13 @@ def _stream(problem: Problem, number: int) -> str:
     return f"applications[{application}].streams[{number - first}] ({stream.sender} -> {stream.receiver})"
 
 
-def recorded_bounds(plan: Plan) -> dict[str, tuple[float, float]]:
-    """The bounds that a plan's solver used, as far as its trace says so in a form that can be used."""
+def recorded_bounds(problem: Problem, plan: Plan) -> dict[str, tuple[float, float]]:
+    """The bounds that a plan's solver used, as far as its trace says so in a form that can be used.
+
+    Those of another version of the problem say nothing about this one.
+    """
     recorded = plan.trace.get("objective_bounds")
-    if not isinstance(recorded, Mapping):
+    if not isinstance(recorded, Mapping) or plan.is_of_another_version(problem.fingerprint):
         return {}
     return {
         str(name): (float(pair[0]), float(pair[1]))

@@ -33,7 +33,7 @@ def goal_of(setting: Setting, plan: Plan, budget: Budget) -> Goal | None:
     goal = Goal(dict(plan.goal if own else problem.objective), problem.objective_scale)
     if goal.single is not None or goal.scale == "raw":
         return goal
-    told = recorded_bounds(plan)
+    told = recorded_bounds(problem, plan)
     if goal.weights.keys() <= told.keys():
         return replace(goal, bounds={name: told[name] for name in goal.weights})
     asked = replace(setting, problem=replace(problem, objective=goal.weights))

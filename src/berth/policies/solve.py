@@ -56,7 +56,7 @@ def solve(
         raise BadInput([f"--time-limit: {time_limit} is not above 0"])
     budget = budget or Budget(time_limit)
     setting = Setting(problem, previous, occupied)
-    _check_objective(setting)
+    check_objective(setting)
     task = Task(
         setting, parameters_from(chosen.parameters, parameters, chosen.about.name), seed, budget, progress
     )
@@ -67,7 +67,12 @@ def solve(
         return _plan(task, chosen.about.name, Answer("unknown", reason=reason))
 
 
-def _check_objective(setting: Setting) -> None:
+def check_objective(setting: Setting) -> None:
+    """Refuse an objective that can't be computed.
+
+    Raises:
+        BadInput: a line for each metric that is not known of this problem.
+    """
     problem = setting.problem
     mistakes = list(goal_mistakes(problem))
     for name in problem.objective:
@@ -87,6 +92,19 @@ def problem_goal(task: Task) -> Goal | None:
     task.progress(None, None, "bounds of each metric")
     bounds = objective_bounds(task.setting, task.budget, task.seed)
     return None if bounds is None else replace(goal, bounds=bounds)
+
+
+def on_one_scale(setting: Setting, budget: Budget, seed: int) -> Problem:
+    """The problem with the bounds of its normalised sum in it: whoever solves it measures plans alike."""
+    problem = setting.problem
+    goal = Goal(problem.objective, problem.objective_scale)
+    if goal.single is not None or goal.scale == "raw":
+        return problem
+    try:
+        bounds = objective_bounds(setting, budget, seed)
+    except AllPairsError:
+        return problem
+    return problem if bounds is None else replace(problem, objective_bounds=bounds)
 
 
 def _plan(task: Task, policy: str, answer: Answer) -> Plan:

@@ -57,7 +57,7 @@ def judged(problem: Problem, plan: Plan, previous: Plan | None = None) -> dict[s
 def objective_of(problem: Problem, plan: Plan, metrics: Mapping[str, float]) -> float | None:
     """The objective's value; None where a metric or the scale of a normalised sum is not known."""
     weights = problem.objective
-    bounds = {**problem.objective_bounds, **recorded_bounds(plan)}
+    bounds = {**problem.objective_bounds, **recorded_bounds(problem, plan)}
     goal = Goal(weights, problem.objective_scale, bounds)
     scaled = goal.single is None and goal.scale == "normalised"
     if scaled and any(name not in bounds for name in weights):

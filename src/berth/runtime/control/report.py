@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from berth.amounts import counted, percentage
 from berth.drawing.charts import time_text
 from berth.drawing.picture import draw
 from berth.drawing.timeline_picture import Lane, Loss, Move, Stay, Timeline, draw_timeline
-from berth.evaluation import evaluate
 from berth.files import load_plan, write_bytes, write_text
 from berth.model import Problem
 from berth.runtime.control.history import PLANS_FOLDER, Event, last_watch, read_history
@@ -65,9 +63,7 @@ def _plan_pictures(folder: Path, problem: Problem, events: Sequence[Event]) -> I
     numbers = dict.fromkeys(event.plan for event in events if event.event in ran and event.plan is not None)
     for number in list(numbers)[-MOST_PLANS:]:
         plan = load_plan(folder / PLANS_FOLDER / f"{number:04}.json")
-        judged = evaluate(problem, plan)
-        shown = replace(plan, metrics=judged.metrics, violations=judged.violations)
-        yield number, _inside_a_page(draw(problem, shown, "svg"))
+        yield number, _inside_a_page(draw(problem, plan, "svg"))
 
 
 def _inside_a_page(picture: bytes) -> Markup:

@@ -14,8 +14,9 @@ from berth.evaluation import Setting, Situation, evaluate
 from berth.evaluation.limits import bottleneck, exceeded, uses
 from berth.files import plan_from, problem_from
 from tests.evaluation.test_against_oracle import cases, some
-from tests.oracle import reference
+from tests.oracle import constraints
 from tests.oracle.problems import sharing_problems
+from tests.oracle.situation import Model
 
 Entry = dict[str, Any]
 PLAN: Entry = {"format": "berth-plan/v1", "assignment": {"a/parse": "rome", "a/count": "paris"}}
@@ -94,16 +95,16 @@ def test_exceeded_is_what_the_oracle_finds_broken(case: tuple[Entry, Entry, Entr
     over = exceeded(situation_of(document, plan))
     found = {use.kind for use in over}
     assert len(over) <= len(evaluate(problem_from(document), plan_from(plan)).violations)
-    situation = reference.Model(document).situation(plan, previous)
+    situation = Model(document).situation(plan, previous)
     checks = {
-        "capacity": reference.check_capacity,
-        "processor": reference.check_throughput,
-        "card": reference.check_cards,
-        "link": reference.check_bandwidth,
+        "capacity": constraints.check_capacity,
+        "processor": constraints.check_throughput,
+        "card": constraints.check_cards,
+        "link": constraints.check_bandwidth,
     }
     for kind, check in checks.items():
         assert (kind in found) == (next(check(situation), None) is not None), kind
-    ports = next(reference.check_one_port(situation), None) is not None
+    ports = next(constraints.check_one_port(situation), None) is not None
     assert bool(found & {"sending port", "receiving port"}) == ports
 
 

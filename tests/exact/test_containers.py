@@ -18,6 +18,7 @@ from berth.files import plan_document, problem_from
 from tests.exact.packed_problems import packed_problems
 from tests.oracle import reference
 from tests.oracle.enumerate import feasible_situations, optimum
+from tests.oracle.metrics import metric
 from tests.policies.two_stage.cases import case, cluster
 
 OBJECTIVES = [
@@ -83,7 +84,7 @@ def test_weighted_sums_against_all_maps(weights: dict[str, float], scale: str) -
         plan = berth.solve(problem_from({**raw, "objective_scale": scale}), "odp", time_limit=30)
         situations = feasible_situations(raw)
         keys = {name: METRIC_BY_NAME[name].key for name in weights}
-        figures = [{name: reference.metric(each, keys[name]) or 0.0 for name in keys} for each in situations]
+        figures = [{name: metric(each, keys[name]) or 0.0 for name in keys} for each in situations]
         if not figures:
             assert plan.status == "infeasible"
             return

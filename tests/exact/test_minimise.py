@@ -20,8 +20,8 @@ from berth.files import plan_from, problem_from
 from berth.model import Problem
 from tests.exact.instances import best_fat_response_time, document, paper_instance
 from tests.oracle.enumerate import feasible_situations, optimum
+from tests.oracle.metrics import metric
 from tests.oracle.problems import previous_plans, solvable_problems
-from tests.oracle.reference import metric
 
 # Containers and cards are in few of the random problems: they have tests of their own.
 ELSEWHERE = ("containers_used", "container_traffic", "enrolled_card")

@@ -4,8 +4,9 @@ from collections.abc import Hashable, Iterator
 from itertools import product
 from typing import Any
 
-from . import reference
-from .reference import METRIC_OF_OBJECTIVE, Model, Situation
+from . import constraints, metrics
+from .metrics import METRIC_OF_OBJECTIVE
+from .situation import Model, Situation
 from .workload import Structure
 
 Assignment = dict[str, str]
@@ -29,7 +30,7 @@ def optimum(
     key = METRIC_OF_OBJECTIVE.get(metric_key, metric_key)
     best: float | None = None
     for situation in feasible_situations(problem, previous, with_reuse):
-        value = reference.metric(situation, key)
+        value = metrics.metric(situation, key)
         if value is None:
             raise ValueError(f"{key} can't be computed")
         if best is None or (value > best if maximise else value < best):
@@ -45,7 +46,7 @@ def feasible_situations(
     for structure in structures(model) if with_reuse else [model.structure({}, ())]:
         for plan in all_plans(model, structure):
             situation = model.situation(plan, previous)
-            if next(reference.violations(situation), None) is None:
+            if next(constraints.violations(situation), None) is None:
                 yield situation
 
 
@@ -88,11 +89,11 @@ def fixed_part(structure: Structure) -> dict[str, Any]:
 
 
 PLACING_CHECKS = (
-    reference.check_hosts,
-    reference.check_candidates,
-    reference.check_rules,
-    reference.check_throughput,
-    reference.check_capacity,
+    constraints.check_hosts,
+    constraints.check_candidates,
+    constraints.check_rules,
+    constraints.check_throughput,
+    constraints.check_capacity,
 )
 
 

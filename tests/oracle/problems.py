@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies
 
-from .reference import METRIC_OF_OBJECTIVE, Model
+from .metrics import METRIC_OF_OBJECTIVE
+from .situation import Model
 from .workload import Structure, Workload
 
 Value = TypeVar("Value")

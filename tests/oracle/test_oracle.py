@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from . import reference
 from .enumerate import feasible_situations, optimum
+from .metrics import METRIC_OF_OBJECTIVE, METRICS, metric
 from .problems import (
     MOVE_OBJECTIVES,
     OBJECTIVES,
@@ -22,7 +22,8 @@ from .problems import (
     solvable_problems,
     usable_objectives,
 )
-from .reference import METRIC_OF_OBJECTIVE, METRICS, evaluate
+from .reference import evaluate
+from .situation import Model
 from .workload import Workload
 
 Entry = dict[str, Any]
@@ -76,7 +77,7 @@ def test_conformance_sharing_solve() -> None:
         best: dict[str, float | None] = dict.fromkeys(case["optimum"])
         for situation in feasible_situations(case["problem"], with_reuse=True):
             for key, so_far in best.items():
-                value = reference.metric(situation, key)
+                value = metric(situation, key)
                 assert value is not None
                 best[key] = value if so_far is None else min(so_far, value)
         assert best == near(case["optimum"]), case["problem"]["name"]
@@ -474,7 +475,7 @@ def test_everything_on_one_node_needs_no_network(data: strategies.DataObject) ->
     """On one node, nothing crosses."""
     problem = data.draw(problems(rates_known=True))
     node = problem["network"]["nodes"][0]["name"]
-    instances = reference.Model(problem).structure({}, ()).instances
+    instances = Model(problem).structure({}, ()).instances
     found, _ = evaluate(problem, {"assignment": {instance.name: node for instance in instances}})
     assert found["traffic_bytes_per_s"] == found["network_usage_bytes"] == found["communication_cost"] == 0
 

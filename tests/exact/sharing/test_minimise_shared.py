@@ -16,8 +16,8 @@ from berth.evaluation.goal import Goal, goal_mistakes
 from berth.exact.sharing.minimise_shared import minimise_shared
 from berth.exact.sharing.shared import Shared, alike_subtrees
 from berth.files import problem_from
-from tests.oracle import reference
 from tests.oracle.enumerate import feasible_situations
+from tests.oracle.metrics import metric
 from tests.oracle.problems import sharing_problems
 
 Entry = dict[str, Any]
@@ -37,7 +37,7 @@ def best_of_all(problem: Entry, goals: list[str], reuse: bool) -> dict[str, floa
     best: dict[str, float | None] = dict.fromkeys(goals)
     for situation in feasible_situations(problem, None, reuse):
         for name in goals:
-            value, least = reference.metric(situation, METRIC_BY_NAME[name].key), best[name]
+            value, least = metric(situation, METRIC_BY_NAME[name].key), best[name]
             assert value is not None
             best[name] = value if least is None else min(least, value)
     return best

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
-from .metrics import availability_of, contained, share
+from . import processors
+from .amounts import TOLERANCE, fits
+from .network import share
 from .situation import Flow, Situation
 from .workload import Instance
-
-TOLERANCE = 1e-9
 
 
 def violations(situation: Situation) -> Iterator[str]:
@@ -17,15 +17,12 @@ def violations(situation: Situation) -> Iterator[str]:
 
     "capacities (less the headroom), candidates, `hosts`, rules, links, bandwidth, network cards, the
     requirements of the applications, and, where `throughput_per_s` is written, that every node keeps up".
+
+    What a loss breaks is in `losses`.
     """
     yield from situation.structure.violations
     for check in CHECKS:
         yield from check(situation)
-
-
-def fits(amount: float, limit: float) -> bool:
-    """Contract: "Amounts are compared with a relative tolerance of 1e-9"."""
-    return amount <= limit * (1.0 + TOLERANCE)
 
 
 def check_placed(situation: Situation) -> Iterator[str]:
@@ -108,15 +105,20 @@ def check_spread(
 def same_label(situation: Situation, first: Instance, second: Instance, label: str) -> bool:
     """Tell whether the nodes of two instances have the same value of a label."""
     labels = [situation.node_of(instance).get("labels", {}) for instance in (first, second)]
-    return label in labels[0] and label in labels[1] and labels[0][label] == labels[1][label]
+    return label in labels[0] and label in labels[1] and str(labels[0][label]) == str(labels[1][label])
 
 
 def check_where(situation: Situation, instances: list[Instance], wanted: dict[str, Any]) -> Iterator[str]:
     """Contract: "only on nodes with these labels"."""
     for instance in instances:
-        labels = situation.node_of(instance).get("labels", {})
-        if any(name not in labels or labels[name] != value for name, value in wanted.items()):
+        if not has_labels(situation.node_of(instance), wanted):
             yield f"rule where {wanted}: {instance.name} is on {situation.node_of(instance)['name']}"
+
+
+def has_labels(node: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Tell whether a node has all labels that a rule wants; values are compared as text."""
+    labels = node.get("labels", {})
+    return all(name in labels and str(labels[name]) == str(value) for name, value in wanted.items())
 
 
 def check_capacity(situation: Situation) -> Iterator[str]:
@@ -153,7 +155,7 @@ def container_demand(situation: Situation, instances: Iterable[Instance]) -> dic
 def check_containers(situation: Situation) -> Iterator[str]:
     """Contract: "With `containers`, instances fill containers"."""
     filled: dict[str, list[Instance]] = {}
-    for instance in contained(situation):
+    for instance in situation.contained:
         container = situation.containers.get(instance.name)
         if container is None:
             yield f"instance {instance.name} has no container"
@@ -178,10 +180,42 @@ def check_container(situation: Situation, container: str, instances: list[Instan
 
 
 def check_throughput(situation: Situation) -> Iterator[str]:
-    """Contract: "that every node keeps up: the sum over its computed instances [...] is at most 1"."""
-    for number in situation.hosted:
-        if not fits(situation.busy(number), 1.0):
-            yield f"node {situation.node_name(number)} does not keep up: busy {situation.busy(number)}"
+    """Contract: "Where `throughput_per_s` is written, every node keeps up".
+
+    "the loads on it of applications that have one sum to at most speed x cores, and none of them exceeds the
+    speed."
+    """
+    throughputs = situation.structure.throughput
+    for number, hosted in situation.hosted.items():
+        paced = [instance for instance in hosted if throughputs[instance.operator] is not None]
+        loads = processors.loads(situation, paced) or []
+        name, speed, there = (
+            situation.node_name(number),
+            situation.speed(number),
+            processors.there(situation, number),
+        )
+        if not fits(sum(loads), there):
+            yield f"node {name}: {sum(loads)} processors needed to keep up, {there} there"
+        if not fits(max(loads, default=0.0), speed):
+            yield f"node {name}: {max(loads)} processors needed for one instance, {speed} there"
+
+
+def check_utilisation(situation: Situation) -> Iterator[str]:
+    """`network.max_utilisation`: "a constraint on every node and every instance"."""
+    limit = situation.network.max_utilisation
+    if limit is None:
+        return
+    for number, hosted in situation.hosted.items():
+        utilisation = processors.node_utilisation(situation, number)
+        if utilisation is not None and not fits(utilisation, limit):
+            yield f"node {situation.node_name(number)}: utilisation {utilisation}, at most {limit}"
+        for instance in hosted:
+            utilisation = processors.utilisation(situation, instance)
+            if utilisation is not None and not fits(utilisation, limit):
+                yield (
+                    f"node {situation.node_name(number)}: utilisation {utilisation} by {instance.name}, "
+                    f"at most {limit}"
+                )
 
 
 def check_links(situation: Situation) -> Iterator[str]:
@@ -265,14 +299,12 @@ def check_requirements(situation: Situation) -> Iterator[str]:
         return
     for name, application in situation.model.workload.applications.items():
         concerned = situation.structure.concerns(name)
-        slowest = max(
-            situation.finish_times[entry.name] for entry in situation.placed if entry.operator in concerned
-        )
+        slowest = situation.response_time_of(name)
         if not fits(slowest, application.get("max_response_time_ms", math.inf)):
             yield f"application {name}: response time {slowest}"
         wanted = application.get("min_availability", 0.0)
-        if availability_of(situation, concerned) < wanted * (1.0 - TOLERANCE):
-            yield f"application {name}: availability {availability_of(situation, concerned)}"
+        if situation.availability_of(concerned) < wanted * (1.0 - TOLERANCE):
+            yield f"application {name}: availability {situation.availability_of(concerned)}"
 
 
 CHECKS: tuple[Callable[[Situation], Iterator[str]], ...] = (
@@ -283,6 +315,7 @@ CHECKS: tuple[Callable[[Situation], Iterator[str]], ...] = (
     check_capacity,
     check_containers,
     check_throughput,
+    check_utilisation,
     check_links,
     check_bandwidth,
     check_one_port,

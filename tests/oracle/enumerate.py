@@ -1,10 +1,12 @@
-"""The optimum of a small problem, by trying every plan."""
+"""The optimum of a small problem, by trying every plan, and for each all ways to survive a loss."""
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from . import constraints, metrics
+from . import constraints, losses, metrics
+from .losses import Scenario
 from .metrics import METRIC_OF_OBJECTIVE
 from .situation import Model, Situation
 from .workload import Structure
@@ -41,13 +43,51 @@ def optimum(
 def feasible_situations(
     problem: dict[str, Any], previous: dict[str, Any] | None = None, with_reuse: bool = False
 ) -> Iterator[Situation]:
-    """Go through all plans that keep all constraints."""
+    """Go through all plans that keep all constraints, each with the best failover for every loss."""
     model = Model(problem)
     for structure in structures(model) if with_reuse else [model.structure({}, ())]:
         for plan in all_plans(model, structure):
             situation = model.situation(plan, previous)
             if next(constraints.violations(situation), None) is None:
-                yield situation
+                failover = best_failover(situation)
+                if failover is not None:
+                    yield replace(situation, failover=failover)
+
+
+def best_failover(situation: Situation) -> dict[str, Assignment] | None:
+    """Find the failover with the least response time after each loss; None: some loss can't be survived."""
+    found = {}
+    for scenario in losses.scenarios(situation.model):
+        moves = best_moves(scenario, situation)
+        if moves is None:
+            return None
+        found[scenario.name] = moves
+    return found
+
+
+def best_moves(scenario: Scenario, situation: Situation) -> Assignment | None:
+    """Try all nodes for all instances that must move; None: no choice of them keeps all constraints."""
+    movers = [instance.name for instance in scenario.movers(situation)]
+    best: tuple[float, Assignment] | None = None
+    for moves in all_moves(scenario, situation, movers):
+        verdict = losses.judged(scenario, replace(situation, failover={scenario.name: moves}))
+        time = verdict.response_time
+        if not verdict.violations and time is not None and (best is None or time < best[0]):
+            best = (time, moves)
+    return None if best is None else best[1]
+
+
+def all_moves(scenario: Scenario, situation: Situation, movers: list[str]) -> Iterator[Assignment]:
+    """Go through all moves after a loss whose every first part could still be completed."""
+    structure = scenario.model.structure({}, ())
+    staying = {
+        instance.name: situation.node_of(instance)["name"]
+        for instance in structure.instances
+        if instance.name not in movers
+    }
+    left = [node["name"] for node in scenario.model.network.nodes if node["name"] not in scenario.nodes]
+    for after in extensions(scenario.model, structure, staying, [(name, left) for name in movers]):
+        yield {name: after[name] for name in movers}
 
 
 def structures(model: Model) -> Iterator[Structure]:
@@ -93,6 +133,7 @@ PLACING_CHECKS = (
     constraints.check_candidates,
     constraints.check_rules,
     constraints.check_throughput,
+    constraints.check_utilisation,
     constraints.check_capacity,
 )
 

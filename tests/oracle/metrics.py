@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Iterable
 
-from .network import Route
+from . import losses, processors
+from .network import Route, share
 from .situation import Flow, Situation
 from .workload import Instance, Message
 
@@ -12,6 +13,8 @@ BYTES_PER_GIGABYTE = 1e9
 
 METRIC_OF_OBJECTIVE = {
     "response_time": "response_time_ms",
+    "response_time_sum": "response_time_sum_ms",
+    "failover_response_time": "failover_response_time_ms",
     "loaded_response_time": "loaded_response_time_ms",
     "availability": "availability",
     "traffic": "traffic_bytes_per_s",
@@ -28,6 +31,7 @@ METRIC_OF_OBJECTIVE = {
     "processing_power": "processing_power",
     "bandwidth_sum": "bandwidth_sum_bytes_per_s",
     "bandwidth_max": "bandwidth_max_ratio",
+    "utilisation_max": "utilisation_max_ratio",
     "moved_instances": "moved_instances",
     "moved_state": "moved_state_bytes",
 }
@@ -49,6 +53,7 @@ NEED_RATES = frozenset(
 NEED_STREAM_LINKS = frozenset(
     {
         "response_time_ms",
+        "response_time_sum_ms",
         "loaded_response_time_ms",
         "availability",
         "network_usage_bytes",
@@ -86,6 +91,11 @@ def metric(situation: Situation, key: str) -> float | None:
 def response_time(situation: Situation) -> float:
     """Contract: "the worst source-to-sink path over all applications"."""
     return max(situation.finish_times.values(), default=0.0)
+
+
+def response_time_sum(situation: Situation) -> float:
+    """Contract: "the sum over the applications of each one's response time"."""
+    return math.fsum(map(situation.response_time_of, situation.model.workload.applications))
 
 
 def loaded_response_time(situation: Situation) -> float | None:
@@ -136,25 +146,7 @@ def result_size(situation: Situation, message: Message) -> float | None:
 
 def availability(situation: Situation) -> float:
     """Contract: "product of the nodes' availability over all computed instances, times that of the links"."""
-    return availability_of(situation, frozenset(situation.structure.computed))
-
-
-def availability_of(situation: Situation, operators: frozenset[str]) -> float:
-    """Return the availability of some operators and of all communicating pairs that end in them.
-
-    "over all communicating pairs of instances (a node that hosts three instances counts three times)".
-    Reading: two streams between the same two instances (one of them reused) are two pairs.
-    """
-    product = 1.0
-    for instance in situation.placed:
-        if instance.operator in operators:
-            product *= situation.node_of(instance).get("availability", 1.0)
-    for message in situation.messages:
-        if message.receiver.operator in operators:
-            route = situation.route_of(message)
-            assert route is not None
-            product *= route.availability
-    return product
+    return situation.availability_of(frozenset(situation.structure.computed))
 
 
 def over_flows(situation: Situation, weight: Callable[[Route], float], flows: Iterable[Flow]) -> float:
@@ -224,7 +216,7 @@ def containers_used(situation: Situation) -> float | None:
     """containers_used, "where there are containers": those that are not empty."""
     if not all_in_containers(situation):
         return None
-    return float(len({situation.containers[instance.name] for instance in contained(situation)}))
+    return float(len({situation.containers[instance.name] for instance in situation.contained}))
 
 
 def container_traffic(situation: Situation) -> float | None:
@@ -234,21 +226,11 @@ def container_traffic(situation: Situation) -> float | None:
     return sum(flow.rate or 0.0 for flow in situation.container_flows)
 
 
-def contained(situation: Situation) -> list[Instance]:
-    """Return the placed instances of the applications that have containers."""
-    applications = situation.model.workload.applications
-    return [
-        entry
-        for entry in situation.placed
-        if "containers" in applications[situation.operator(entry).application]
-    ]
-
-
 def all_in_containers(situation: Situation) -> bool:
     """Tell whether there are containers, and every instance that needs one has one."""
     applications = situation.model.workload.applications.values()
     any_containers = any("containers" in application for application in applications)
-    return any_containers and all(instance.name in situation.containers for instance in contained(situation))
+    return any_containers and all(instance.name in situation.containers for instance in situation.contained)
 
 
 def processing_power(situation: Situation) -> float | None:
@@ -271,13 +253,6 @@ def bandwidth_max_ratio(situation: Situation) -> float | None:
     ]
     highest_share = max(shares, default=0.0)
     return None if math.isinf(highest_share) else highest_share
-
-
-def share(load: float, bandwidth: float) -> float:
-    """Return the share of a bandwidth that a load takes."""
-    if bandwidth == 0.0:
-        return math.inf if load > 0.0 else 0.0
-    return load / bandwidth
 
 
 def moved(situation: Situation) -> list[Instance] | None:
@@ -309,6 +284,9 @@ def moved_state(situation: Situation) -> float | None:
 
 METRICS: dict[str, Callable[[Situation], float | None]] = {
     "response_time_ms": response_time,
+    "response_time_sum_ms": response_time_sum,
+    "failover_response_time_ms": losses.failover_response_time,
+    "failover_moved_instances": losses.failover_moved_instances,
     "loaded_response_time_ms": loaded_response_time,
     "availability": availability,
     "traffic_bytes_per_s": traffic,
@@ -325,6 +303,7 @@ METRICS: dict[str, Callable[[Situation], float | None]] = {
     "processing_power": processing_power,
     "bandwidth_sum_bytes_per_s": bandwidth_sum,
     "bandwidth_max_ratio": bandwidth_max_ratio,
+    "utilisation_max_ratio": processors.utilisation_max_ratio,
     "moved_instances": moved_instances,
     "moved_state_bytes": moved_state,
 }

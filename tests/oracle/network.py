@@ -39,16 +39,29 @@ PERFECT = Route(0.0, 1.0, 0.0, 0.0, ())
 class Network:
     """Nodes, links and routes of a problem, by node index."""
 
-    def __init__(self, description: dict[str, Any]) -> None:
-        """Read the `network` part of a problem file."""
+    def __init__(self, description: dict[str, Any], lost: frozenset[str] = frozenset()) -> None:
+        """Read the `network` part of a problem file, without the links of the nodes that are lost.
+
+        "Lost nodes take their links with them; with `shortest_path`, routes are found anew."
+        """
         self.nodes: list[dict[str, Any]] = description["nodes"]
         self.index: dict[str, int] = {node["name"]: number for number, node in enumerate(self.nodes)}
+        self.lost = lost
         self.headroom: float = description.get("headroom", 0.0)
+        self.max_utilisation: float | None = description.get("max_utilisation")
         self.half_duplex: bool = description.get("duplex", "full") == "half"
         self.one_port: bool = description.get("one_port", False)
         routed = description.get("routing", "direct") == "shortest_path"
-        self.links: dict[Pair, Link] = _links(description, self.nodes, with_coordinates=not routed)
+        self.links: dict[Pair, Link] = {
+            pair: link
+            for pair, link in _links(description, self.nodes, with_coordinates=not routed).items()
+            if self.is_left(pair)
+        }
         self.routes: dict[Pair, Route] = _routed(self) if routed else _direct(self)
+
+    def is_left(self, pair: Pair) -> bool:
+        """Tell whether both nodes of a pair are still there."""
+        return not any(self.nodes[number]["name"] in self.lost for number in pair)
 
     def route(self, start: int, end: int) -> Route | None:
         """Return the route between two nodes; None: they can't exchange a stream.
@@ -72,6 +85,13 @@ class Network:
         "full: each direction of a link has the whole bandwidth; half: both share it."
         """
         return (min(hop), max(hop)) if self.half_duplex else hop
+
+
+def share(load: float, bandwidth: float) -> float:
+    """Return the share of a bandwidth that a load takes."""
+    if bandwidth == 0.0:
+        return math.inf if load > 0.0 else 0.0
+    return load / bandwidth
 
 
 def node_pairs(count: int) -> Iterator[Pair]:
@@ -160,7 +180,9 @@ def _routed(network: Network) -> dict[Pair, Route]:
         path = shortest_path(network.links, start, end)
         if path is not None:
             routes[start, end] = _along(network.links, path)
-        elif estimate := _coordinate_fields(network.nodes[start], network.nodes[end]):
+        elif network.is_left((start, end)) and (
+            estimate := _coordinate_fields(network.nodes[start], network.nodes[end])
+        ):
             link = _filled(estimate)
             routes[start, end] = Route(link.delay_ms, link.availability, link.cost, link.price_per_gb, ())
     return routes

@@ -61,7 +61,8 @@ PLAIN_OBJECTIVES = (
 )
 CONTAINER_OBJECTIVES = ("containers_used", "container_traffic")
 MOVE_OBJECTIVES = ("moved_instances", "moved_state")
-OBJECTIVES = tuple(METRIC_OF_OBJECTIVE)
+LATER_OBJECTIVES = ("response_time_sum", "failover_response_time", "utilisation_max")
+OBJECTIVES = tuple(key for key in METRIC_OF_OBJECTIVE if key not in LATER_OBJECTIVES)
 
 
 class Dice:
@@ -537,6 +538,8 @@ def solvable_problems(
     key = dice.pick(OBJECTIVES) if objective is None else objective
     problem = make_problem(dice, solvable_shape(dice, key, max_nodes, max_instances))
     problem["objective"] = {key: 1.0}
+    if key == "failover_response_time":
+        problem["survive"] = "node"
     problem.pop("objective_scale", None)
     problem.pop("objective_bounds", None)
     if key in CONTAINER_OBJECTIVES and not any("containers" in entry for entry in problem["applications"]):
@@ -559,13 +562,14 @@ def solvable_shape(dice: Dice, key: str, max_nodes: int, max_instances: int) -> 
         objects=False,
         containers=False,
         rates_known=True,
-        throughputs=key in ("processing_power", "loaded_response_time") or dice.whether(),
+        throughputs=key in ("processing_power", "loaded_response_time", "utilisation_max") or dice.whether(),
         generous=dice.whether(4) is False,
     )
     few = replace(shape, max_nodes=min(3, max_nodes), max_instances=min(4, max_instances))
     if key in CONTAINER_OBJECTIVES:
         return replace(few, containers=True)
-    return replace(few, objects=True) if dice.whether(4) else shape
+    with_objects = dice.whether(4) and key != "failover_response_time"
+    return replace(few, objects=True) if with_objects else shape
 
 
 def has_equal_operators(problem: Entry) -> bool:

@@ -6,7 +6,9 @@ open are marked "Reading:".
 
 from typing import Any
 
+from . import processors
 from .constraints import violations
+from .losses import loss_violations
 from .metrics import metrics
 from .situation import Model
 
@@ -16,4 +18,9 @@ def evaluate(
 ) -> tuple[dict[str, float], list[str]]:
     """Return the metrics and the violations of a plan; problem and plans are parsed files."""
     situation = Model(problem).situation(plan, previous)
-    return metrics(situation), list(violations(situation))
+    return metrics(situation), [*violations(situation), *loss_violations(situation)]
+
+
+def processor_warnings(problem: dict[str, Any], plan: dict[str, Any]) -> list[str]:
+    """Return the lines of a plan's `warnings` that tell of processors needed."""
+    return list(processors.warnings(Model(problem).situation(plan)))

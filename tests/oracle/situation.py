@@ -21,10 +21,16 @@ class Flow:
 class Model:
     """A problem, read once; `situation` then looks at one plan."""
 
-    def __init__(self, problem: dict[str, Any]) -> None:
-        """Read a problem file."""
+    def __init__(
+        self,
+        problem: dict[str, Any],
+        lost_nodes: frozenset[str] = frozenset(),
+        lost_operators: frozenset[str] = frozenset(),
+    ) -> None:
+        """Read a problem file, as it is or as a loss leaves it."""
         self.problem = problem
-        self.network = Network(problem["network"])
+        self.lost_operators = lost_operators
+        self.network = Network(problem["network"], lost_nodes)
         self.workload = Workload(problem)
         self.object_bytes: dict[str, float] = {
             entry["name"]: entry["bytes"] for entry in problem.get("objects", [])
@@ -35,7 +41,7 @@ class Model:
         """Return the structure of a plan, once for all plans that reuse and skip the same."""
         key = (tuple(sorted(reuse.items())), tuple(sorted(skipped)))
         if key not in self._structures:
-            self._structures[key] = Structure(self.workload, reuse, frozenset(skipped))
+            self._structures[key] = Structure(self.workload, reuse, frozenset(skipped), self.lost_operators)
         return self._structures[key]
 
     def situation(self, plan: dict[str, Any], previous: dict[str, Any] | None = None) -> "Situation":
@@ -47,6 +53,7 @@ class Model:
             containers=plan.get("containers", {}),
             downloads=plan.get("downloads", []),
             previous=None if previous is None else previous["assignment"],
+            failover=plan.get("failover", {}),
         )
 
 
@@ -60,6 +67,7 @@ class Situation:
     containers: Mapping[str, str]
     downloads: list[dict[str, str]]
     previous: Mapping[str, str] | None
+    failover: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     placed: tuple[Instance, ...] = field(init=False)
     missing: tuple[Instance, ...] = field(init=False)
 
@@ -239,6 +247,10 @@ class Situation:
         """Return a node's speed "against the reference processor"."""
         return float(self.network.nodes[number].get("speed", 1.0))
 
+    def cores(self, number: int) -> float:
+        """Contract: "A node has `cores` (above 0, default 1), each of its `speed`"."""
+        return float(self.network.nodes[number].get("cores", 1.0))
+
     @cached_property
     def incoming(self) -> dict[str, list[Message]]:
         """The messages that each instance receives."""
@@ -297,3 +309,34 @@ class Situation:
         served = {(entry["object"], self.network.index[entry["to"]]) for entry in self.downloads}
         linked = all(self.network.route(flow.start, flow.end) is not None for flow in self.download_flows)
         return linked and served >= self.wanted_downloads.keys()
+
+    @cached_property
+    def contained(self) -> list[Instance]:
+        """The placed instances of the applications that have containers."""
+        applications = self.structure.workload.applications
+        return [
+            entry for entry in self.placed if "containers" in applications[self.operator(entry).application]
+        ]
+
+    def response_time_of(self, application: str) -> float:
+        """Return the longest path behind an application's results; where nothing is left of it, 0."""
+        concerned = self.structure.concerns(application)
+        times = [self.finish_times[entry.name] for entry in self.placed if entry.operator in concerned]
+        return max(times, default=0.0)
+
+    def availability_of(self, operators: frozenset[str]) -> float:
+        """Return the availability of some operators and of all communicating pairs that end in them.
+
+        "over all communicating pairs of instances (a node that hosts three instances counts three times)".
+        Reading: two streams between the same two instances (one of them reused) are two pairs.
+        """
+        product = 1.0
+        for instance in self.placed:
+            if instance.operator in operators:
+                product *= self.node_of(instance).get("availability", 1.0)
+        for message in self.messages:
+            if message.receiver.operator in operators:
+                route = self.route_of(message)
+                assert route is not None
+                product *= route.availability
+        return product

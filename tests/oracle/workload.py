@@ -23,6 +23,7 @@ class Stream:
     receiver: str
     grouping: str
     bytes_per_s: float | None
+    tuple_bytes: float | None
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,18 @@ class Workload:
         known = [total for total in totals if total is not None]
         return sender.selectivity * sum(known) if len(known) == len(totals) else None
 
+    def stated_tuples(self, stream: Stream) -> float | None:
+        """Return a stream's tuples per second from the problem alone; None: unknown.
+
+        `tuple_bytes`: "default: the sender's `output_bytes`; otherwise unknown"; "A tuple size of 0 (from
+        `output_bytes: 0`) is unknown."
+        """
+        total = self.stated_total(stream)
+        size = stream.tuple_bytes
+        if size is None:
+            size = self.operators[stream.sender].output_bytes
+        return None if total is None or not size else total / size
+
     def follows_throughput(self, stream: Stream) -> bool:
         """Tell whether a stream's rate is its sender's `output_bytes` x a throughput."""
         sender = self.operators[stream.sender]
@@ -164,21 +177,33 @@ def _stream(application: str, entry: dict[str, Any]) -> Stream:
         receiver=f"{application}/{entry['to']}",
         grouping=entry.get("grouping", "shuffle"),
         bytes_per_s=entry.get("bytes_per_s"),
+        tuple_bytes=entry.get("tuple_bytes"),
     )
 
 
 class Structure:
     """What a plan computes, reuses and skips, before anything has a node."""
 
-    def __init__(self, workload: Workload, reuse: Mapping[str, str], skipped: frozenset[str]) -> None:
-        """Work out who computes, who supplies whom, at which throughput and with which messages."""
+    def __init__(
+        self,
+        workload: Workload,
+        reuse: Mapping[str, str],
+        skipped: frozenset[str],
+        lost: frozenset[str] = frozenset(),
+    ) -> None:
+        """Work out who computes, who supplies whom, at which throughput and with which messages.
+
+        Lost operators go "with [their] streams"; "Rates and loads of what is left are those of the whole
+        problem."
+        """
         self.workload = workload
+        self.lost = lost
         self.reuse = dict(reuse)
         self.skipped = skipped
         self.classes = {key: workload.equality_class(key) for key in workload.operators}
         self.violations: list[str] = list(self._violations())
         self.sound: bool = not self.violations
-        self.computed: tuple[str, ...] = tuple(key for key in workload.operators if self.is_computed(key))
+        self.computed: tuple[str, ...] = tuple(key for key in workload.operators if self.is_left(key))
         self.instances = tuple(
             entry for key in self.computed for entry in workload.operators[key].instances()
         )
@@ -192,6 +217,10 @@ class Structure:
     def is_computed(self, key: str) -> bool:
         """Tell whether an operator must be in `assignment`: all but the reused and the skipped ones."""
         return key not in self.reuse and key not in self.skipped
+
+    def is_left(self, key: str) -> bool:
+        """Tell whether an operator is computed and not lost."""
+        return self.is_computed(key) and key not in self.lost
 
     def supplier(self, key: str) -> str:
         """Return the operator whose result stands for this operator's result."""
@@ -263,21 +292,22 @@ class Structure:
     def _messages(self) -> Iterator[Message]:
         for stream in self.workload.streams:
             supplier = self.supplier(stream.sender)
-            if self.is_computed(stream.receiver) and self.is_computed(supplier):
+            if self.is_left(stream.receiver) and self.is_left(supplier):
                 yield from self._messages_of(stream, supplier)
 
     def _messages_of(self, stream: Stream, supplier: str) -> Iterator[Message]:
         """Split a stream over pairs of instances.
 
         "shuffle (default): split evenly over the pairs of instances; all: every receiver gets everything
-        (each sender sends its share to each receiver); global: everything to the receiver's first instance".
+        (each sender sends its share to each receiver); global: everything to the receiver's first instance";
+        "`forward`: instance k of the sender sends all of its share to instance k of the receiver".
         """
         senders = self.workload.operators[supplier].instances()
         receivers = self.workload.operators[stream.receiver].instances()
         total = self.total(stream)
         parts = len(senders) * (len(receivers) if stream.grouping == "shuffle" else 1)
         for sender in senders:
-            for receiver in receivers[:1] if stream.grouping == "global" else receivers:
+            for receiver in takers(stream, sender, receivers):
                 rate = None if total is None else total / parts
                 result = self._result(stream, sender, receiver)
                 yield Message(sender, receiver, stream, total, rate, result)
@@ -314,6 +344,15 @@ class Structure:
                 found.add(key)
                 waiting.extend(self.supplier(stream.sender) for stream in self.workload.inputs[key])
         return frozenset(found)
+
+
+def takers(stream: Stream, sender: Instance, receivers: tuple[Instance, ...]) -> tuple[Instance, ...]:
+    """Return the receiver's instances that one instance of the sender sends to."""
+    if stream.grouping == "global":
+        return receivers[:1]
+    if stream.grouping == "forward":
+        return receivers[sender.index : sender.index + 1]
+    return receivers
 
 
 def highest(first: float | None, second: float | None) -> float | None:

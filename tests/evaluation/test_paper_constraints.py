@@ -111,7 +111,7 @@ def printed(problem: Entry, plan: Entry) -> dict[tuple[str, str], float]:
                     rate[read["object"], u] = max(rate[read["object"], u], read["per_s"])
     left: dict[tuple[str, str], float] = defaultdict(float)
     for (same, u), highest in rho.items():
-        left["processor", u] += highest * work[same] / nodes[u]["speed"]
+        left["processor", u] += highest * work[same]
     crossing = [(v, u, amount, True) for (_, v, u), amount in flow.items()]
     for item in plan["downloads"]:
         amount = size[item["object"]] * rate[item["object"], item["to"]]

@@ -79,7 +79,7 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
         (
             {"work_ms": 4000},
             {"application": {"throughput_per_s": 1}},
-            "operator 'tag' keeps up on no candidate",
+            "operator 'tag' needs 4 processors; the most is",
         ),
         (
             {"candidates": ["paris"]},

@@ -58,3 +58,11 @@ def print_violations(lines: tuple[str, ...]) -> None:
         out.print(f"\n[bold red]breaks {len(lines)} constraint{'s' if len(lines) > 1 else ''}[/]")
         for line in lines:
             out.print(f"  [red]x[/] {escape(line)}", soft_wrap=True)
+
+
+def print_warnings(lines: tuple[str, ...]) -> None:
+    """What breaks nothing and is worth knowing, a line each."""
+    if lines:
+        out.print(f"\n[bold yellow]{len(lines)} warning{'s' if len(lines) > 1 else ''}[/]")
+        for line in lines:
+            out.print(f"  [yellow]![/] {escape(line)}", soft_wrap=True)

@@ -9,7 +9,15 @@ from typing import Any
 from rich.markup import escape
 
 from berth.amounts import in_unit, percentage, quantity
-from berth.cli.output import homes, metric_name, metric_value, out, plain_table, print_violations
+from berth.cli.output import (
+    homes,
+    metric_name,
+    metric_value,
+    out,
+    plain_table,
+    print_violations,
+    print_warnings,
+)
 from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Situation, metric_change
 from berth.evaluation.evaluate import Change
 from berth.evaluation.limits import Use, bottleneck, exceeded
@@ -43,6 +51,7 @@ def print_plan(problem: Problem, plan: Plan) -> None:
     print_metrics(plan)
     print_price(plan)
     print_violations(plan.violations)
+    print_warnings(plan.warnings)
 
 
 def print_reason(plan: Plan) -> None:
@@ -58,7 +67,8 @@ def print_objective(plan: Plan) -> None:
     """The objective with its bound and gap."""
     if plan.objective is None:
         return
-    single = next(iter(plan.goal)) if len(plan.goal) == 1 else None
+    goal = plan.first_goal
+    single = next(iter(goal)) if len(goal) == 1 else None
     unit = METRIC_BY_NAME[single].unit if single in METRIC_BY_NAME else ""
     name = single.replace("_", " ") if single else "weighted sum"
     proof = ""

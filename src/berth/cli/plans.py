@@ -19,7 +19,7 @@ from berth.cli.options import (
     option,
     picture_format,
 )
-from berth.cli.output import out, print_json, print_violations, tell
+from berth.cli.output import out, print_json, print_violations, print_warnings, tell
 from berth.cli.plan_files import read_plan
 from berth.cli.plan_view import print_bottleneck, print_change, print_metrics
 from berth.connectors import load_any
@@ -75,11 +75,12 @@ def evaluate(
     result = read.verdict(loaded, before)
     situation = Situation(Setting(loaded, before), judged)
     if as_json:
-        document = {"metrics": result.metrics, "violations": list(result.violations)}
-        print_json({**document, **bottleneck_document(situation)})
+        lines = {"violations": list(result.violations), "warnings": list(result.warnings)}
+        print_json({"metrics": result.metrics, **lines, **bottleneck_document(situation)})
     else:
         print_metrics(replace(judged, metrics=result.metrics))
         print_violations(result.violations)
+        print_warnings(result.warnings)
         print_bottleneck(situation)
         if not result.violations:
             out.print("\n[green]breaks no constraint[/]")

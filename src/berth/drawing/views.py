@@ -229,7 +229,7 @@ def headline(problem: Problem, situation: Situation | None) -> list[str]:
     if plan.is_of_another_version(problem.fingerprint):
         phrases.append("made for another version of the problem")
     keys = dict.fromkeys(
-        [*ALWAYS, *(METRIC_BY_NAME[name].key for name in plan.goal if name in METRIC_BY_NAME)]
+        [*ALWAYS, *(METRIC_BY_NAME[name].key for name in plan.first_goal if name in METRIC_BY_NAME)]
     )
     for key in keys:
         if key in plan.metrics:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from berth.evaluation.goal import Goal
+from berth.evaluation.losses import loss_violations
 from berth.evaluation.metrics import METRIC_BY_NAME, METRICS
 from berth.evaluation.situation import Occupied, Setting, Situation
-from berth.evaluation.violations import violations
+from berth.evaluation.warnings import warnings
 from berth.model import Plan, Problem
 
 
@@ -22,6 +23,8 @@ class Evaluation:
 
     metrics: dict[str, float]
     violations: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    """What breaks nothing and is worth knowing."""
 
 
 def evaluate(
@@ -43,9 +46,10 @@ def evaluation_of(situation: Situation) -> Evaluation:
     """The same of a plan in its setting."""
     with np.errstate(over="ignore", invalid="ignore"):
         values = {metric.key: metric.value(situation) for metric in METRICS}
-        broken = tuple(violations(situation))
+        broken = (*situation.broken, *loss_violations(situation))
+        worth_knowing = tuple(warnings(situation))
     metrics = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
-    return Evaluation(metrics, broken)
+    return Evaluation(metrics, broken, worth_knowing)
 
 
 SAME = 1e-6
@@ -61,7 +65,7 @@ def with_verdict(problem: Problem, plan: Plan, verdict: Evaluation) -> Plan:
     told = not plan.is_of_another_version(problem.fingerprint) and _agree(plan.metrics, verdict.metrics)
     if told and plan.status == "infeasible" and not plan.found:
         return plan
-    judged = replace(plan, metrics=verdict.metrics, violations=verdict.violations)
+    judged = replace(plan, metrics=verdict.metrics, violations=verdict.violations, warnings=verdict.warnings)
     broken = len(verdict.violations)
     if told and not broken:
         return judged
@@ -82,7 +86,7 @@ def _agree(recorded: Mapping[str, float], judged: Mapping[str, float]) -> bool:
 
 def _own_objective(plan: Plan, metrics: Mapping[str, float]) -> float | None:
     """The plan's own goal where that is a metric; nobody knows the scale of a sum under another problem."""
-    goal = Goal(plan.goal)
+    goal = Goal(plan.first_goal)
     return goal.value(metrics) if goal.single in METRIC_BY_NAME else None
 
 

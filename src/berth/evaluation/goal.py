@@ -109,8 +109,13 @@ def gap_between(objective: float, bound: float) -> float:
 
 def goal_mistakes(problem: Problem) -> Iterator[str]:
     """Weights on metrics that can't be known from this problem."""
-    for name in problem.objective:
-        path = f"objective.{name}"
+    for number, weights in enumerate(problem.objectives):
+        yield from _level_mistakes(problem, weights, f"objective[{number}]" if problem.then else "objective")
+
+
+def _level_mistakes(problem: Problem, weights: Mapping[str, float], level: str) -> Iterator[str]:
+    for name in weights:
+        path = f"{level}.{name}"
         if METRIC_BY_NAME[name].needs_rates:
             yield from _unknown_rates(problem, path)
         packs = any(application.containers is not None for application in problem.applications)
@@ -123,8 +128,34 @@ def goal_mistakes(problem: Problem) -> Iterator[str]:
         if name == "enrolled_card":
             unlimited = [n for n in problem.network.nodes if n.hosts and math.isinf(n.nic_bytes_per_s)]
             yield from (f"{path}: node '{node.name}' has no nic_bytes_per_s" for node in unlimited)
+        if name == "utilisation_max":
+            yield from unknown_loads(problem, path)
+        if name == "failover_response_time" and problem.survive is None:
+            yield f"{path}: nothing is lost without 'survive'; add survive: node, or survive: {{label: ...}}"
         if name == "loaded_response_time":
             yield from _unknown_sizes(problem, path)
+
+
+def unknown_loads(problem: Problem, path: str) -> Iterator[str]:
+    """Operators that work and of whose work nobody knows how much it is: the streams that leave it open."""
+    graph = problem.instances
+    unknown = np.unique(graph.operator_of[np.isnan(graph.load)]).tolist()
+    for operator in unknown:
+        item = graph.operators[operator]
+        ends = graph.stream_ends
+        streams = np.flatnonzero(ends[:, 1] == operator)
+        streams = streams if len(streams) else np.flatnonzero(ends[:, 0] == operator)
+        if not len(streams):
+            yield f"{path}: {item.name} has no streams, so its load is unknown; give it some"
+        for number in streams.tolist():
+            lacking = []
+            if np.isnan(graph.stream_rate[number]):
+                lacking.append("no rate (bytes_per_s, or emits_bytes_per_s of its source)")
+            if np.isnan(graph.tuple_bytes[number]):
+                lacking.append("no tuple_bytes")
+            if lacking:
+                lacks = f"{_stream(problem, number)} has {' and '.join(lacking)}"
+                yield f"{path}: {lacks}, so the load of {item.name} is unknown"
 
 
 def _unknown_rates(problem: Problem, path: str) -> Iterator[str]:

@@ -38,7 +38,7 @@ class Metric(Protocol):
 
     @property
     def name(self) -> str:
-        """The name in an objective."""
+        """The name in an objective; empty: it can't be one."""
         ...
 
     @property
@@ -231,6 +231,35 @@ def _loaded_response_time(situation: Situation) -> float | None:
     return _worst(situation.loaded_finish_ms)
 
 
+def _response_time_sum(situation: Situation) -> float | None:
+    finish = situation.finish_ms
+    if finish is None:
+        return None
+    applications = range(len(situation.problem.applications))
+    return float(sum(finish[situation.belongs_to(number)].max(initial=0.0) for number in applications))
+
+
+def _utilisation_max(situation: Situation) -> float | None:
+    """The busiest node, or the instance that keeps its core the busiest."""
+    running = situation.running
+    cores = situation.load[running] / situation.network.speed[situation.node_of[running]]
+    nodes = situation.node_load / situation.network.processors
+    highest = max(float(cores.max(initial=0.0)), float(nodes.max(initial=0.0)))
+    return None if np.isnan(cores).any() else highest
+
+
+def _failover_response_time(situation: Situation) -> float | None:
+    times = [loss.response_time_ms for loss in situation.losses]
+    known = [time for time in times if time is not None]
+    return max(known) if known and len(known) == len(times) else None
+
+
+def _failover_moved(situation: Situation) -> float | None:
+    if any(loss.situation is None for loss in situation.losses):
+        return None
+    return max((float(loss.moved) for loss in situation.losses), default=None)
+
+
 def busy_processors(setting: Setting, instances: IndexArray, nodes: IndexArray) -> FloatArray:
     """Throughput / parallelism x work / speed (004, constraint 1 and objective 7), nothing shared."""
     graph = setting.graph
@@ -246,7 +275,9 @@ class _ProcessingPower(AdditiveMetric):
         throughputs = [application.throughput_per_s for application in situation.problem.applications]
         if not situation.complete or None in throughputs:
             return None
-        return float(situation.busy_share.sum())
+        numbers = situation.computations[0]
+        loads = situation.per_computation(situation.asked_load[situation.running])
+        return float((loads / situation.network.speed[situation.node_of[numbers]]).sum())
 
 
 def _hosting_cards(network: Network) -> FloatArray:
@@ -260,7 +291,7 @@ class _EnrolledCard(AdditiveMetric):
     """The network cards of the nodes in use; reported only where an objective or a plan's goal asks."""
 
     def value(self, situation: Situation) -> float | None:
-        asked = self.name in situation.plan.goal or self.name in situation.problem.objective
+        asked = self.name in situation.plan.first_goal or self.name in situation.problem.objective
         return super().value(situation) if asked else None
 
 
@@ -320,6 +351,13 @@ METRICS: tuple[Metric, ...] = (
         "ms",
         "work and delay along the slowest path from a source to the end",
         _response_time,
+    ),
+    ComputedMetric(
+        "response_time_sum_ms",
+        "response_time_sum",
+        "ms",
+        "the same for every application, added up",
+        _response_time_sum,
     ),
     ComputedMetric(
         "loaded_response_time_ms",
@@ -424,6 +462,13 @@ METRICS: tuple[Metric, ...] = (
         "processors that are kept busy",
         per_instance=busy_processors,
     ),
+    ComputedMetric(
+        "utilisation_max_ratio",
+        "utilisation_max",
+        "share",
+        "the busiest node or instance: what it needs of its processors",
+        _utilisation_max,
+    ),
     AdditiveMetric(
         "bandwidth_sum_bytes_per_s",
         "bandwidth_sum",
@@ -457,9 +502,24 @@ METRICS: tuple[Metric, ...] = (
         per_instance=_moved_state,
         needs_previous=True,
     ),
+    ComputedMetric(
+        "failover_response_time_ms",
+        "failover_response_time",
+        "ms",
+        "the response time after the worst loss",
+        _failover_response_time,
+    ),
+    ComputedMetric(
+        "failover_moved_instances",
+        "",
+        "instances",
+        "instances that move after the loss that moves the most",
+        _failover_moved,
+    ),
 )
 
-METRIC_BY_NAME = {metric.name: metric for metric in METRICS}
+METRIC_BY_NAME = {metric.name: metric for metric in METRICS if metric.name}
+"""Those that can be objectives."""
 METRIC_BY_KEY = {metric.key: metric for metric in METRICS}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from berth.model import BadInput, Containers, Plan, Problem
 from berth.model.errors import did_you_mean
 from berth.model.instances import InstanceGraph, PathSchedule, pairs_of
+
+if TYPE_CHECKING:
+    from berth.evaluation.losses import JudgedLoss
 
 FloatArray = NDArray[np.float64]
 
@@ -123,7 +127,7 @@ class Occupied:
     amounts: Mapping[str, FloatArray]
     """By resource; one that is not named here is untouched."""
     busy: FloatArray
-    """The share of every node's processor."""
+    """The reference processors that are busy on every node."""
     operators: FloatArray
     """How many operators with a choice each node has."""
 
@@ -145,10 +149,9 @@ class Setting:
 
     @cached_property
     def processors(self) -> FloatArray:
-        """The share of every node's processor that this problem may keep busy."""
-        # One number for all nodes: there may be many, and every plan asks for this.
-        whole = np.broadcast_to(1.0, len(self.problem.network.nodes))
-        return whole if self.occupied is None else whole - self.occupied.busy
+        """What every node can do for this problem, in reference processors."""
+        there = self.problem.network.usable_processors
+        return there if self.occupied is None else there - self.occupied.busy
 
     @property
     def graph(self) -> InstanceGraph:
@@ -180,7 +183,9 @@ class Setting:
 class Situation:
     """A plan in its setting."""
 
-    def __init__(self, setting: Setting, plan: Plan) -> None:
+    def __init__(self, setting: Setting, plan: Plan, lost: BoolArray | None = None) -> None:
+        self.lost = lost
+        """By instance, whether a loss has taken it away; None: nothing is lost."""
         self.setting = setting
         self.problem = setting.problem
         self.graph = setting.problem.instances
@@ -197,7 +202,8 @@ class Situation:
         """Instances that run: those whose operator is neither reused nor skipped."""
         dropped = {*self.plan.reuse, *self.plan.skipped}
         runs = np.array([item.name not in dropped for item in self.graph.operators], dtype=bool)
-        return np.asarray(runs[self.graph.operator_of])
+        there = runs[self.graph.operator_of]
+        return np.asarray(there if self.lost is None else there & ~self.lost)
 
     @cached_property
     def complete(self) -> bool:
@@ -258,6 +264,8 @@ class Situation:
         """Communicating pairs whose receiver is computed; reused results come from their provider."""
         graph = self.graph
         needed = self.computed[graph.pair_receiver]
+        if self.lost is not None:
+            needed &= ~self.lost[graph.pair_sender]
         sender, receiver = graph.pair_sender[needed], graph.pair_receiver[needed]
         stream, share = graph.pair_stream[needed], graph.pair_share[needed]
         if self.plan.reuse:
@@ -331,17 +339,41 @@ class Situation:
         return group_maximum(values, self.computations[1])
 
     @cached_property
-    def busy_share(self) -> FloatArray:
-        """The share of its node's processor that each computation takes; NaN without a throughput."""
-        speed = self.network.speed[self.node_of[self.computations[0]]]
-        return self.per_computation(self.processor_load[self.running]) / speed
-
-    @cached_property
-    def processor_load(self) -> FloatArray:
-        """By instance, the share of the reference processor that it takes; NaN without a throughput."""
+    def asked_load(self) -> FloatArray:
+        """By instance, the reference processors that its throughput takes; NaN without a throughput."""
         graph = self.graph
         throughput = self.lifted.throughput[graph.operator_of] / graph.operator_values("parallelism")
         return np.asarray(throughput * graph.work_ms / 1000.0)
+
+    @cached_property
+    def load(self) -> FloatArray:
+        """By instance, the reference processors that it keeps busy; NaN: unknown."""
+        return np.fmax(self.graph.load, self.asked_load) if self.plan.reuse else self.graph.load
+
+    @cached_property
+    def node_load(self) -> FloatArray:
+        """By node, the reference processors that it keeps busy, equal computations once; NaN: unknown."""
+        numbers, group = self.computations
+        loads = self.load[self.running]
+        if len(numbers) < len(loads):
+            highest = np.full(len(numbers), -np.inf)
+            np.maximum.at(highest, group, loads)
+            loads = highest
+        return np.bincount(self.node_of[numbers], loads, len(self.network.nodes)).astype(np.float64)
+
+    @cached_property
+    def broken(self) -> tuple[str, ...]:
+        """A line for each constraint that the plan itself breaks, before anything is lost."""
+        from berth.evaluation.violations import violations  # which looks at situations
+
+        return tuple(violations(self))
+
+    @cached_property
+    def losses(self) -> list[JudgedLoss]:
+        """What every loss that the problem wants survived comes to; none where the plan itself breaks."""
+        from berth.evaluation.losses import judged_losses  # which judges plans itself
+
+        return judged_losses(self)
 
     @cached_property
     def object_rates(self) -> dict[tuple[str, int], float]:
@@ -491,8 +523,28 @@ def _check_names(problem: Problem, plan: Plan) -> None:
         for end, node in (("from", download.source), ("to", download.target)):
             if node not in network.index:
                 mistakes.append(f"downloads[{number}].{end}: no node {did_you_mean(node, network.index)}")
+    mistakes += _failover_mistakes(problem, plan)
     if mistakes:
         raise BadInput(mistakes)
+
+
+def _failover_mistakes(problem: Problem, plan: Plan) -> Iterator[str]:
+    """Losses, instances and nodes of a failover that the problem doesn't have, and what can't go with it."""
+    if problem.survive is None:
+        return
+    if plan.reuse or plan.skipped:
+        yield "reuse: plans that survive a loss can't reuse results; leave it out, or survive"
+    graph, nodes = problem.instances, problem.network.index
+    losses = nodes if problem.survive.label is None else {loss.name: None for loss in problem.losses}
+    for name, moves in plan.failover.items():
+        if name not in losses:
+            what = "node" if problem.survive.label is None else f"value of the label {problem.survive.label}"
+            yield f"failover.{name}: no {what} {did_you_mean(name, losses)}"
+        for instance, node in moves.items():
+            if instance not in graph.index:
+                yield f"failover.{name}.{instance}: no instance {did_you_mean(instance, graph.index)}"
+            if node not in nodes:
+                yield f"failover.{name}.{instance}: no node {did_you_mean(node, nodes)}"
 
 
 def _assigned_nodes(problem: Problem, plan: Plan) -> IndexArray:

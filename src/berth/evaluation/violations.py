@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from berth.evaluation.limits import LeastAvailability, LongestResponse, flow_limits, place_limits
+from berth.evaluation.limits import LeastAvailability, LongestResponse, flow_limits, one_core, place_limits
 from berth.evaluation.limits.limit import amount, exceeds
 from berth.evaluation.situation import Situation, group_maximum
 
@@ -59,8 +59,9 @@ def together(situation: Situation) -> Iterator[str]:
 
 
 def places(situation: Situation) -> Iterator[str]:
-    """Capacities, processors, and rules that keep instances apart."""
-    for limit in place_limits(situation.setting):
+    """Capacities, processors and their cores, and rules that keep instances apart."""
+    core = one_core(situation.setting)
+    for limit in (*place_limits(situation.setting), *(() if core is None else (core,))):
         yield from (use.line for use in limit.broken(situation))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from berth.budget import Budget
 from berth.evaluation import Setting
-from berth.evaluation.limits import amount, exceeds
+from berth.evaluation.limits import amount, exceeds, one_core
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.limits import LimitedModel, Switch
@@ -33,6 +33,10 @@ def clashes(setting: Setting, budget: Budget) -> list[str]:
     plain = [line for check in CHECKS for line in check(placement)]
     if plain:
         return _short(plain)
+    core = one_core(setting)
+    if core is not None:
+        slow = zip(placement.blocks, placement.candidates, strict=True)
+        placement.keep([core.fits(block, nodes) for block, nodes in slow])
     if placement.size > LARGEST_MODEL:
         return []
     return least_conflict(CpSatModel(placement, relaxable=True), budget)
@@ -67,6 +71,20 @@ def _too_demanding(placement: Placement) -> Iterator[str]:
             if exceeds(float(item.needed[block]), float(there.max())):
                 place = int(item.of.place_of[nodes[int(there.argmax())]])
                 yield item.of.too_much(_operator(placement, block), float(item.needed[block]), place)
+
+
+def _too_much_for_a_core(placement: Placement) -> Iterator[str]:
+    """An instance that no core of its candidates keeps up with."""
+    core = one_core(placement.setting)
+    if core is None:
+        return
+    for block, nodes in enumerate(placement.candidates):
+        if len(nodes) and not core.fits(placement.blocks[block], nodes).any():
+            needed = float(core.needed[placement.blocks[block]].max())
+            fastest = nodes[int(core.room[nodes].argmax())]
+            there = f"one core of {placement.network.nodes[fastest].name} has {amount(core.room[fastest])}"
+            what = _operator(placement, block)
+            yield f"{what} needs {amount(needed)} processors; {there}, and no other has more"
 
 
 def _too_much_in_all(placement: Placement) -> Iterator[str]:
@@ -165,6 +183,7 @@ def _no_room(placement: Placement, packing: ApplicationPacking, resource: str, s
 CHECKS = (
     _no_candidates,
     _too_demanding,
+    _too_much_for_a_core,
     _too_much_in_all,
     unpackable,
     _too_far,

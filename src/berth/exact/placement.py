@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation import Setting
-from berth.evaluation.limits import Capacity, PlaceLimit, Processor, place_limits
+from berth.evaluation.limits import Capacity, OneCore, PlaceLimit, Processor, one_core, place_limits
 from berth.exact.packing import packings_of
 from berth.model import Plan, Problem
 from berth.model.randomness import generator_for
@@ -67,7 +67,8 @@ class Placement:
         return [self._bearable(k, nodes) for k, nodes in enumerate(allowed)] if prune else allowed
 
     def _bearable(self, block: int, nodes: IndexArray) -> IndexArray:
-        fits = np.ones(len(nodes), dtype=bool)
+        core = self._one_core
+        fits = np.ones(len(nodes), dtype=bool) if core is None else core.fits(self.blocks[block], nodes)
         for limit in self.limits:
             there = limit.room_at(nodes)
             fits &= ~(limit.needed[block] > there * (1 + 1e-9) + 1e-12)
@@ -82,6 +83,10 @@ class Placement:
                 for resource, size in zip(packing.resources, packing.size.tolist(), strict=True):
                     fits &= ~(size > self.setting.capacity(resource)[nodes] * (1 + 1e-9) + 1e-12)
         return fits
+
+    @cached_property
+    def _one_core(self) -> OneCore | None:
+        return one_core(self.setting)
 
     @cached_property
     def packed_blocks(self) -> IndexArray:

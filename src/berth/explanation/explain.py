@@ -29,8 +29,8 @@ def goal_of(setting: Setting, plan: Plan, budget: Budget) -> Goal | None:
     None: no plan keeps the constraints, so that a normalised sum has no scale.
     """
     problem = setting.problem
-    own = bool(plan.goal) and all(name in METRIC_BY_NAME for name in plan.goal)
-    goal = Goal(dict(plan.goal if own else problem.objective), problem.objective_scale)
+    own = bool(plan.goal) and all(name in METRIC_BY_NAME for name in plan.first_goal)
+    goal = Goal(dict(plan.first_goal if own else problem.objective), problem.objective_scale)
     if goal.single is not None or goal.scale == "raw":
         return goal
     told = recorded_bounds(problem, plan)

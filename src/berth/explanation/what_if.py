@@ -272,5 +272,5 @@ def _outcomes(judge: Judge, problem: Problem, goal: Goal, policy: str, share: fl
     if not plan.found or plan.violations:
         yield Outcome(None, plan.status == "infeasible", reason=plan.reason or "no plan that breaks nothing")
         return
-    proved = plan.status == "optimal" and dict(plan.goal) == dict(goal.weights)
+    proved = plan.status == "optimal" and dict(plan.first_goal) == dict(goal.weights)
     yield Outcome(judge.objective(Situation(setting, plan)), proved)

@@ -12,7 +12,16 @@ from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    with_config,
+)
 
 from berth.model import BadInput
 from berth.model.errors import did_you_mean
@@ -46,6 +55,15 @@ closed = with_config(ConfigDict(strict=True, regex_engine="python-re", extra="fo
 """Decorates a description in which unknown keys are mistakes."""
 open_ended = with_config(ConfigDict(strict=True, regex_engine="python-re", extra="ignore"))
 """Decorates one in which they are left alone."""
+
+
+_KINDS: dict[str, type] = {"<mapping>": dict, "<list>": list, "<text>": str}
+mapping, listed, text = (Tag(kind) for kind in _KINDS)
+"""Stand behind the kinds of values that a field may have, where these are not all single values."""
+by_kind = Discriminator(
+    lambda value: next((kind for kind, made in _KINDS.items() if isinstance(value, made)), "<mapping>")
+)
+"""Stands behind such a field: a value is checked as what it is, and not as what it might have been."""
 
 
 def about(text: str) -> Any:
@@ -135,13 +153,13 @@ def _in_one_piece(schema: Schema, shared: Schema) -> Schema:
     """A schema without references, titles of classes, and more than one way to say the same."""
     if "$ref" in schema:
         schema = {**shared[schema["$ref"].rpartition("/")[2]], **schema}
-    left_out = ("$defs", "$ref", "anyOf", "const", "propertyNames", "title")
+    left_out = ("$defs", "$ref", "anyOf", "oneOf", "const", "propertyNames", "title")
     whole = {key: value for key, value in schema.items() if key not in left_out}
     if "const" in schema or "enum" in schema:
         whole.pop("type", None)
         whole["enum"] = schema.get("enum", [schema.get("const")])
-    if "anyOf" in schema:
-        choices = [_in_one_piece(choice, shared) for choice in schema["anyOf"]]
+    if several := schema.get("anyOf", schema.get("oneOf")):
+        choices = [_in_one_piece(choice, shared) for choice in several]
         whole |= {key: value for choice in choices for key, value in choice.items()}
         whole["type"] = [choice["type"] for choice in choices]
     if "items" in schema:
@@ -162,7 +180,9 @@ def _line(error: Any, schema: Schema, path: str) -> str:
     place = error["loc"]
     for number, step in enumerate(place):
         after = place[number + 1 :]
-        if "object" in schema["type"]:
+        if step in _KINDS:
+            continue
+        if "object" in schema["type"] and not isinstance(step, int):
             inner = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
             # pydantic writes keys that are no text as text into the place, but has them as the input
             key = error["input"] if _about_the_key(error["type"], after, inner) else step

@@ -8,7 +8,18 @@ from typing import Annotated, Any, Literal, Required
 from typing_extensions import TypedDict
 
 from berth.files.document import mistakes_in, read_document, write_text
-from berth.files.format import Finite, Format, Name, Whole, about, closed, open_ended
+from berth.files.format import (
+    Finite,
+    Format,
+    Name,
+    Whole,
+    about,
+    by_kind,
+    closed,
+    listed,
+    mapping,
+    open_ended,
+)
 from berth.model import Download, Plan
 from berth.model.plan import Status
 
@@ -25,6 +36,16 @@ class DownloadDocument(_Ends):
 
 
 @open_ended
+class LevelDocument(TypedDict, total=False):
+    """One of several goals in order; its bound holds among the plans that the goals before it admit."""
+
+    goal: dict[str, Finite]
+    objective: Finite | None
+    bound: Finite | None
+    gap: Finite | None
+
+
+@open_ended
 class PlanDocument(TypedDict, total=False):
     """A plan file, in the order in which it is written; other tools may write more into it."""
 
@@ -33,7 +54,11 @@ class PlanDocument(TypedDict, total=False):
     problem_fingerprint: Annotated[str, about("of the content of the problem that the plan was made for")]
     policy: str
     seed: Whole
-    goal: Annotated[dict[str, Finite], about("what was minimised: weights by metric")]
+    goal: Annotated[
+        Annotated[dict[str, Finite], mapping] | Annotated[list[dict[str, Finite]], listed],
+        by_kind,
+        about("what was minimised: weights by metric, or a list of them, in order"),
+    ]
     status: Status
     reason: Annotated[str | None, about("why there is no plan, or why the search ended early")]
     objective: Annotated[Finite | None, about("in the goal's terms")]
@@ -45,13 +70,28 @@ class PlanDocument(TypedDict, total=False):
     downloads: list[DownloadDocument]
     reuse: Annotated[dict[str, str], about("by operator, the operator whose result is taken")]
     skipped: Annotated[list[str], about("operators that nobody needs because of that")]
+    failover: Annotated[
+        dict[str, dict[str, str]],
+        about("by lost node, or lost value of the label, the new node of each instance that moves"),
+    ]
+    levels: Annotated[list[LevelDocument], about("goals in order: what each came to")]
     metrics: dict[str, Finite]
     violations: Annotated[list[str], about("a line for every broken constraint")]
+    warnings: Annotated[list[str], about("what breaks nothing and is worth knowing")]
     trace: Annotated[dict[str, Any], about("what the policy tells about its work")]
 
 
 PLAN = Format(PlanDocument, "berth plan")
-LEFT_OUT_IF_EMPTY = ("problem_fingerprint", "containers", "downloads", "reuse", "skipped", "trace")
+LEFT_OUT_IF_EMPTY = (
+    "problem_fingerprint",
+    "containers",
+    "downloads",
+    "reuse",
+    "skipped",
+    "failover",
+    "levels",
+    "trace",
+)
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from berth.evaluation.goal import goal_mistakes
+from berth.evaluation.goal import goal_mistakes, unknown_loads
 from berth.files.format import shown
 from berth.files.problem_format import (
     MOST_INSTANCES,
@@ -55,6 +55,7 @@ def application_mistakes(
     for number, application in enumerate(document["applications"]):
         yield from _application(application, f"applications[{number}]", nodes, objects)
     yield from _objective(document)
+    yield from _survive(document)
 
 
 def _doubles(names: Iterable[Any], path: str, what: str) -> Iterator[str]:
@@ -221,7 +222,18 @@ def _streams(application: ApplicationDocument, path: str, operators: dict[str, N
             number = next(k for k, s in enumerate(streams) if (s["from"], s["to"]) == tuple(cycle[:2]))
             way = " -> ".join(cycle if len(cycle) <= 10 else [*cycle[:8], "...", cycle[-1]])
             yield f"{path}.streams[{number}]: part of a cycle ({way})"
+        yield from _unequal_parallelism(application, path)
         yield from _too_many_pairs(application, path)
+
+
+def _unequal_parallelism(application: ApplicationDocument, path: str) -> Iterator[str]:
+    """Instance k forwards to instance k: there have to be as many of both."""
+    instances = {operator["name"]: operator.get("parallelism", 1) for operator in application["operators"]}
+    for number, stream in enumerate(application.get("streams", ())):
+        sending, receiving = instances[stream["from"]], instances[stream["to"]]
+        if stream.get("grouping") == "forward" and sending != receiving:
+            ends = f"{stream['from']} has {sending} instances, {stream['to']} has {receiving}"
+            yield f"{path}.streams[{number}].grouping: needs equal parallelism; {ends}"
 
 
 def _too_many_pairs(application: ApplicationDocument, path: str) -> Iterator[str]:
@@ -245,15 +257,34 @@ def _cycle(operators: Iterable[str], edges: list[tuple[str, str]]) -> list[str] 
 
 
 def _objective(document: ProblemDocument) -> Iterator[str]:
-    weights = document.get("objective")
-    if weights is not None and not any(weights.values()):
-        yield "objective: one weight above 0 is needed"
+    given: Any = document.get("objective", [])
+    levels = given if isinstance(given, list) else [given]
+    for number, weights in enumerate(levels):
+        if not any(weights.values()):
+            path = f"objective[{number}]" if isinstance(given, list) else "objective"
+            yield f"{path}: one weight above 0 is needed"
+    within = document.get("objective_within", [])
+    if len(within) > max(len(levels), 1):
+        yield f"objective_within: {len(within)} numbers, but {max(len(levels), 1)} in objective"
     for name, (best, worst) in document.get("objective_bounds", {}).items():
         path = f"objective_bounds.{name}"
         if name == "availability":
             yield from _availability_bounds(best, worst, path)
         elif best > worst:
             yield f"{path}: best ({best:g}) must not be above worst ({worst:g})"
+
+
+def _survive(document: ProblemDocument) -> Iterator[str]:
+    wanted = document.get("survive")
+    if wanted is None:
+        return
+    if isinstance(wanted, str) and wanted != "node":
+        yield f"survive: expected 'node' or a label as {{label: {wanted}}}, found {shown(wanted)}"
+    if document.get("objects"):
+        yield "survive: not together with objects; leave one of the two out"
+    for number, application in enumerate(document["applications"]):
+        if "containers" in application:
+            yield f"survive: not together with containers (applications[{number}]); leave one of the two out"
 
 
 def _availability_bounds(best: float, worst: float, path: str) -> Iterator[str]:
@@ -272,6 +303,8 @@ def problem_mistakes(problem: Problem) -> Iterator[str]:
     yield from _homeless(problem)
     yield from _unequal_equals(problem)
     yield from goal_mistakes(problem)
+    if problem.network.max_utilisation is not None:
+        yield from unknown_loads(problem, "network.max_utilisation")
 
 
 def _operator_path(problem: Problem, number: int) -> str:

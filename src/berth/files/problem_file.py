@@ -36,6 +36,7 @@ from berth.model import (
     Read,
     Rule,
     Stream,
+    Survive,
 )
 from berth.model.links import LINK_FIELDS
 
@@ -105,11 +106,24 @@ def _problem(document: ProblemDocument, network: Network) -> Problem:
         "objects": tuple(DataObject(**item) for item in document.get("objects", ())),
     }
     if "objective" in document:
-        given["objective"] = {name: float(weight) for name, weight in document["objective"].items() if weight}
+        objective = document["objective"]
+        levels = tuple(
+            _weights(level) for level in (objective if isinstance(objective, list) else [objective])
+        )
+        given["objective"], given["then"] = levels[0], levels[1:]
+    if "objective_within" in document:
+        given["objective_within"] = tuple(float(share) for share in document["objective_within"])
+    if "survive" in document:
+        survive = document["survive"]
+        given["survive"] = Survive(None if isinstance(survive, str) else survive["label"])
     if "objective_bounds" in document:
         pairs = document["objective_bounds"].items()
         given["objective_bounds"] = {name: (float(best), float(worst)) for name, (best, worst) in pairs}
     return Problem(**given)
+
+
+def _weights(document: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(weight) for name, weight in document.items() if weight}
 
 
 def _network(document: NetworkDocument) -> Network:
@@ -223,7 +237,9 @@ def _as_in_files(item: Any, given: dict[str, Any]) -> dict[str, Any]:
     if isinstance(item, Network):
         given |= given.pop("matrices", {})
     if isinstance(item, Problem):
-        given["objective"] = dict(item.objective)
+        given["objective"] = [dict(level) for level in item.objectives] if item.then else dict(item.objective)
+        if item.survive is not None:
+            given["survive"] = "node" if item.survive.label is None else {"label": item.survive.label}
     order = _DESCRIPTIONS[type(item)].__annotations__ if type(item) in _DESCRIPTIONS else given
     return {key: given[key] for key in order if key in given}
 

@@ -9,7 +9,23 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from berth.evaluation import METRIC_BY_NAME
-from berth.files.format import Amount, Format, Labels, Name, Names, Number, Share, about, closed, whole
+from berth.files.format import (
+    LARGEST_AMOUNT,
+    Amount,
+    Format,
+    Labels,
+    Name,
+    Names,
+    Number,
+    Share,
+    about,
+    by_kind,
+    closed,
+    listed,
+    mapping,
+    text,
+    whole,
+)
 
 PROBLEM_FORMAT = "berth/v1"
 SLOWEST, FASTEST = 1e-12, 1e12
@@ -34,7 +50,12 @@ class NodeDocument(TypedDict, total=False):
     speed: Annotated[
         float,
         Field(gt=0, ge=SLOWEST, le=FASTEST, allow_inf_nan=False),
-        about("against the reference processor"),
+        about("of each core, against the reference processor"),
+    ]
+    cores: Annotated[
+        float,
+        Field(gt=0, ge=SLOWEST, le=FASTEST, allow_inf_nan=False),
+        about("processors, each of its speed"),
     ]
     availability: Share
     run_queue: Annotated[Amount, about("processes that wait for the processor already")]
@@ -77,6 +98,11 @@ class NetworkDocument(TypedDict, total=False):
     ]
     headroom: Annotated[
         float, Field(ge=0, lt=1, allow_inf_nan=False), about("the share of every capacity that stays free")
+    ]
+    max_utilisation: Annotated[
+        float,
+        Field(gt=0, le=1, allow_inf_nan=False),
+        about("the share of its processors that a node, and of one core that an instance, may keep busy"),
     ]
     nodes: Required[Annotated[list[NodeDocument], Field(min_length=1)]]
     links: list[LinkDocument]
@@ -127,7 +153,14 @@ class StreamDocument(_Ends, total=False):
     """What one operator sends to another."""
 
     bytes_per_s: Annotated[Amount, about("the total rate; default: derived")]
-    grouping: Literal["shuffle", "all", "global"]
+    tuple_bytes: Annotated[
+        float,
+        Field(gt=0, le=LARGEST_AMOUNT, allow_inf_nan=False),
+        about("the size of one data unit; default: the sender's output_bytes"),
+    ]
+    grouping: Annotated[
+        Literal["shuffle", "all", "global", "forward"], about("forward: instance k sends to instance k")
+    ]
 
 
 @closed
@@ -165,6 +198,16 @@ class ApplicationDocument(TypedDict, total=False):
     streams: list[StreamDocument]
 
 
+Weights = dict[MetricName, Amount]
+
+
+@closed
+class SurviveDocument(TypedDict):
+    """The loss of all nodes with one value of a label."""
+
+    label: str
+
+
 @closed
 class ProblemDocument(TypedDict, total=False):
     """A whole problem file."""
@@ -175,13 +218,25 @@ class ProblemDocument(TypedDict, total=False):
     objects: Annotated[list[ObjectDocument], about("what operators read")]
     applications: Required[Annotated[list[ApplicationDocument], Field(min_length=1)]]
     sharing: Annotated[bool, about("false: every application computes everything for itself")]
-    objective: Annotated[dict[MetricName, Amount], about("weights by metric")]
+    objective: Annotated[
+        Annotated[Weights, mapping] | Annotated[list[Weights], Field(min_length=1), listed],
+        by_kind,
+        about("weights by metric, or a list of them: goals in order"),
+    ]
+    objective_within: Annotated[
+        list[Amount], about("by goal of the list, how near to its best value is near enough")
+    ]
     objective_scale: Annotated[
         Literal["normalised", "raw"], about("raw: the weighted sum of the metrics as they are")
     ]
     objective_bounds: Annotated[
         dict[MetricName, Annotated[list[Number], Field(min_length=2, max_length=2)]],
         about("[best, worst] by metric, for the normalisation"),
+    ]
+    survive: Annotated[
+        Annotated[Name, text] | Annotated[SurviveDocument, mapping],
+        by_kind,
+        about("'node', or the label whose values are lost: the losses that a plan survives"),
     ]
 
 

@@ -16,7 +16,7 @@ from berth.model.errors import BadInput
 from berth.model.instances import InstanceGraph
 from berth.model.network import Link, Network, Node
 from berth.model.plan import Download, Plan
-from berth.model.problem import DataObject, Problem
+from berth.model.problem import DataObject, Loss, Problem, Survive
 
 __all__ = [
     "Apart",
@@ -27,6 +27,7 @@ __all__ = [
     "Download",
     "InstanceGraph",
     "Link",
+    "Loss",
     "Network",
     "Node",
     "Operator",
@@ -36,6 +37,7 @@ __all__ = [
     "Rule",
     "Spread",
     "Stream",
+    "Survive",
     "Together",
     "Where",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Grouping = Literal["shuffle", "all", "global"]
+Grouping = Literal["shuffle", "all", "global", "forward"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Stream:
     receiver: str
     bytes_per_s: float | None = None
     grouping: Grouping = "shuffle"
+    tuple_bytes: float | None = None
+    """The size of one data unit; None: what its sender gives out at a time."""
 
 
 @dataclass(frozen=True)

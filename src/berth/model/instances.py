@@ -222,6 +222,39 @@ class InstanceGraph:
         return np.asarray(per_application[self.application_of] / self.operator_values("parallelism"))
 
     @cached_property
+    def tuple_bytes(self) -> FloatArray:
+        """The size of one data unit of every stream; NaN: unknown."""
+        given = [np.nan if stream.tuple_bytes is None else stream.tuple_bytes for stream in self.streams]
+        own = np.array(given, dtype=np.float64)
+        size = np.where(np.isnan(own), self.output_bytes[self.stream_ends[:, 0]], own)
+        return np.where(size > 0.0, size, np.nan)
+
+    @cached_property
+    def load(self) -> FloatArray:
+        """The reference processors that each instance keeps busy, nothing shared; NaN: unknown.
+
+        Where its application has a throughput it is that, else what its tuples take.
+        """
+        units = np.where(np.isnan(self.throughput_share), self._tuples_per_s, self.throughput_share)
+        return np.where(self.work_ms == 0.0, 0.0, units * self.work_ms / 1000.0)
+
+    @property
+    def _tuples_per_s(self) -> FloatArray:
+        """Tuples that each instance takes in or, where its operator has no input, gives out; NaN: unknown."""
+        per_stream = self.stream_rate / self.tuple_bytes
+        taken = np.bincount(
+            self.pair_receiver, per_stream[self.pair_stream] * self.pair_share, len(self)
+        ).astype(np.float64)
+        # the highest of unknown rates is unknown, and so is that of no streams at all
+        given = np.full(len(self.operators), -np.inf)
+        np.maximum.at(given, self.stream_ends[:, 0], per_stream)
+        given[np.isneginf(given)] = np.nan
+        emitted = given[self.operator_of] / self.operator_values("parallelism")
+        fed = np.zeros(len(self.operators), dtype=bool)
+        fed[self.stream_ends[:, 1]] = True
+        return np.where(fed[self.operator_of], taken, emitted)
+
+    @cached_property
     def resources(self) -> list[str]:
         """The names of all resources that some instance demands."""
         return list(dict.fromkeys(name for item in self.operators for name in item.operator.demand))
@@ -297,10 +330,13 @@ def pairs_of(
 ) -> tuple[IndexArray, IndexArray, float]:
     """The instances that exchange a stream and the share of it that each pair carries."""
     sending, receiving = np.array(sender.instances), np.array(receiver.instances)
+    if stream.grouping == "forward" and len(sending) == len(receiving):
+        return sending, receiving, 1.0 / len(sending)
     if stream.grouping == "global":
         receiving = receiving[:1]
     share = 1.0 / len(sending)
-    if stream.grouping == "shuffle":
+    # a reused result may come from another number of instances than `forward` was written for
+    if stream.grouping in ("shuffle", "forward"):
         share /= len(receiving)
     return np.repeat(sending, len(receiving)), np.tile(receiving, len(sending)), share
 

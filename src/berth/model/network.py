@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -29,6 +29,8 @@ class Node:
     hosts: bool = True
     capacity: Mapping[str, float] = field(default_factory=dict)
     speed: float = 1.0
+    """Of each core, against the reference processor."""
+    cores: float = 1.0
     availability: float = 1.0
     run_queue: float = 0.0
     nic_bytes_per_s: float = float("inf")
@@ -66,6 +68,8 @@ class Network:
     duplex: Literal["full", "half"] = "full"
     one_port: bool = False
     headroom: float = 0.0
+    max_utilisation: float | None = None
+    """The share of its processors that a node, and of one core that an instance, may keep busy."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -95,6 +99,21 @@ class Network:
     def speed(self) -> FloatArray:
         """S_u of every node, against the reference processor."""
         return np.array([node.speed for node in self.nodes], dtype=np.float64)
+
+    @cached_property
+    def cores(self) -> FloatArray:
+        """How many processors every node has, each of its speed."""
+        return np.array([node.cores for node in self.nodes], dtype=np.float64)
+
+    @cached_property
+    def processors(self) -> FloatArray:
+        """What every node can do, in reference processors."""
+        return self.speed * self.cores
+
+    @cached_property
+    def usable_processors(self) -> FloatArray:
+        """As much of that as may be kept busy."""
+        return self.processors if self.max_utilisation is None else self.max_utilisation * self.processors
 
     @cached_property
     def availability(self) -> FloatArray:
@@ -209,6 +228,41 @@ class Network:
             return np.zeros(len(senders), dtype=bool)
         size = len(self.nodes)
         return ~np.isin(receivers * size + senders, senders * size + receivers)
+
+    @cached_property
+    def linked(self) -> NDArray[np.bool_]:
+        """Which nodes have a link, a matrix entry or coordinates in common with any other node."""
+        there = np.zeros(len(self.nodes), dtype=bool)
+        matrix = self.matrices.get("delay_ms")
+        if matrix is not None:
+            known = ~np.isnan(matrix)
+            np.fill_diagonal(known, False)
+            there |= known.any(axis=0) | known.any(axis=1)
+        there[[self.index[name] for link in self.links for name in (link.sender, link.receiver)]] = True
+        placed = np.array([node.coordinates is not None for node in self.nodes])
+        return there | placed if placed.sum() > 1 else there
+
+    def without(self, lost: IndexArray) -> Network:
+        """The network after a loss: these nodes host nothing, hold nothing and have no links.
+
+        They keep their numbers, so that everything known of the others stays right.
+        """
+        gone = frozenset(lost.tolist())
+        names = {self.nodes[number].name for number in gone}
+        matrices = {name: matrix.copy() for name, matrix in self.matrices.items()}
+        for matrix in matrices.values():
+            matrix[lost, :] = matrix[:, lost] = np.nan
+        return replace(
+            self,
+            nodes=tuple(
+                replace(node, hosts=False, holds=frozenset(), coordinates=None, height_ms=0.0)
+                if number in gone
+                else node
+                for number, node in enumerate(self.nodes)
+            ),
+            links=tuple(link for link in self.links if not names & {link.sender, link.receiver}),
+            matrices=matrices,
+        )
 
     @property
     def _distance(self) -> Distance | None:

@@ -28,7 +28,8 @@ class Plan:
     """Of the problem that it was made for; empty: not known."""
     policy: str = ""
     seed: int = 0
-    goal: Mapping[str, float] = field(default_factory=dict)
+    goal: Mapping[str, float] | tuple[Mapping[str, float], ...] = field(default_factory=dict)
+    """Weights over metrics; several of them where goals are in order."""
     status: Status = "feasible"
     reason: str | None = None
     objective: float | None = None
@@ -39,13 +40,26 @@ class Plan:
     downloads: tuple[Download, ...] = ()
     reuse: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    failover: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By lost node, or lost value of a label, the new nodes of the instances that move then."""
+    levels: tuple[Mapping[str, Any], ...] = ()
+    """Of goals in order: `goal`, `objective`, `bound` and `gap` of each."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     violations: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What breaks nothing and is worth knowing."""
     trace: Mapping[str, Any] = field(default_factory=dict)
 
     def is_of_another_version(self, fingerprint: str) -> bool:
         """Whether it is known to be made for another problem than the one with this fingerprint."""
         return self.problem_fingerprint not in ("", fingerprint)
+
+    @property
+    def first_goal(self) -> Mapping[str, float]:
+        """What was minimised before all else."""
+        if isinstance(self.goal, Mapping):
+            return self.goal
+        return self.goal[0] if self.goal else {}
 
     @property
     def found(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from berth.model.application import Application, Together
-from berth.model.arrays import IndexArray
+from berth.model.arrays import BoolArray, IndexArray
 from berth.model.fingerprint import fingerprint_of
 from berth.model.instances import InstanceGraph
 from berth.model.network import Link, Network, Node
@@ -36,6 +36,36 @@ class TogetherInstances(NamedTuple):
     instances: list[int]
 
 
+@dataclass(frozen=True)
+class Survive:
+    """The losses that a plan survives: of any node or, with a label, of all nodes with one value of it."""
+
+    label: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """Some nodes gone at once, and what is left of a problem then."""
+
+    name: str
+    """The lost node, or the lost value of the label."""
+    nodes: IndexArray
+    of: Problem
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem without these nodes; they keep their numbers, and so do all instances."""
+        return replace(self.of, network=self.of.network.without(self.nodes), survive=None)
+
+    @cached_property
+    def lost(self) -> BoolArray:
+        """The instances that could run on these nodes alone: nothing is asked of them any more."""
+        graph = self.problem.instances
+        gone = np.array([len(nodes) == 0 for nodes in graph.allowed_nodes], dtype=bool)
+        whole = np.array([len(nodes) > 0 for nodes in self.of.instances.allowed_nodes], dtype=bool)
+        return np.asarray((gone & whole)[graph.operator_of])
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """What is placed, where it may go, and what counts."""
@@ -47,9 +77,33 @@ class Problem:
     sharing: bool = True
     objective: Mapping[str, float] = field(default_factory=lambda: {"response_time": 1.0})
     """Weights by objective key; all above zero."""
+    then: tuple[Mapping[str, float], ...] = ()
+    """What is minimised next, in this order, among the plans that are near enough to the best so far."""
+    objective_within: tuple[float, ...] = ()
+    """By level, how far from its best value the plans that later levels choose from may be."""
     objective_scale: Literal["normalised", "raw"] = "normalised"
     objective_bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """[best, worst] of a metric for the normalisation, where the user gives them."""
+    survive: Survive | None = None
+
+    @property
+    def objectives(self) -> tuple[Mapping[str, float], ...]:
+        """What is minimised, level by level."""
+        return self.objective, *self.then
+
+    @cached_property
+    def losses(self) -> tuple[Loss, ...]:
+        """Every loss that a plan has to survive."""
+        if self.survive is None:
+            return ()
+        lost: dict[str, list[int]] = {}
+        for number, node in enumerate(self.network.nodes):
+            if self.survive.label is None:
+                if node.hosts:
+                    lost[node.name] = [number]
+            elif self.survive.label in node.labels:
+                lost.setdefault(node.labels[self.survive.label], []).append(number)
+        return tuple(Loss(name, np.array(nodes, dtype=np.intp), self) for name, nodes in lost.items())
 
     @cached_property
     def fingerprint(self) -> str:

@@ -250,7 +250,7 @@ class _Turn:
             problem_fingerprint=self.problem.fingerprint,
             policy=self.policy.about.name,
             seed=self.seed,
-            goal=dict(self.problem.objective if self.solved is None else self.solved.goal),
+            goal=dict(self.problem.objective if self.solved is None else self.solved.first_goal),
             status="unknown" if broken else "feasible",
             reason=self._reason(),
             objective=self._objective(metrics),
@@ -272,7 +272,7 @@ class _Turn:
         """The goal's value of the whole, where it is a sum of metrics as they are."""
         if self.solved is None or self.solved.objective is None:
             return None
-        goal = Goal(self.solved.goal, "raw")
+        goal = Goal(self.solved.first_goal, "raw")
         return goal.value(metrics) if goal.value(self.solved.metrics) == self.solved.objective else None
 
 

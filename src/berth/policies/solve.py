@@ -131,7 +131,13 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         return plan
     evaluation = evaluate(problem, plan, task.setting.previous, task.setting.occupied)
     objective = goal.value(evaluation.metrics) if goal is not None else None
-    plan = replace(plan, metrics=evaluation.metrics, violations=evaluation.violations, objective=objective)
+    plan = replace(
+        plan,
+        metrics=evaluation.metrics,
+        violations=evaluation.violations,
+        warnings=evaluation.warnings,
+        objective=objective,
+    )
     return _with_proof(plan, answer)
 
 

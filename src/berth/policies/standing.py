@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from berth.evaluation import Occupied, Setting, Situation
-from berth.evaluation.limits import Capacity, Processor, place_limits
+from berth.evaluation.limits import Capacity, Processor, keeps_up, place_limits
 from berth.evaluation.residual import network_left
 from berth.evaluation.violations import violations
-from berth.model import Application, Download, Network, Plan, Problem
+from berth.model import Application, Download, InstanceGraph, Network, Plan, Problem
 
 PROCESSOR = "processor time"
 """A resource that requests see beside their own: seconds of work a second."""
@@ -142,24 +142,22 @@ class Standing:
             return alone, None
         network = network_left(self.situation)
         busy = self._busy_processors()
-        throughput = application.throughput_per_s
-        if throughput is not None and application.containers is None and busy.any():
+        if keeps_up(alone) and application.containers is None and busy.any():
             name = PROCESSOR
             while any(name in item.demand for item in application.operators):
                 name += "'"
-            network = _with_processors(network, name, 1.0 - busy)
-            application = _with_work(application, name, throughput)
+            network = _with_processors(network, name, Setting(self.problem).processors - busy)
+            application = _with_work(application, name, alone.instances)
             busy = np.zeros(len(busy))
         occupied = Occupied({}, busy, self._operators_with_a_choice())
         return replace(alone, network=network, applications=(application,)), occupied
 
     def _busy_processors(self) -> np.ndarray:
-        """The share of every processor that is busy."""
-        busy = np.zeros(len(self.problem.network.nodes))
+        """The reference processors that are busy on every node."""
         for limit in place_limits(self.situation.setting):
             if isinstance(limit, Processor):
-                busy = limit.used(self.situation) / self.problem.network.speed
-        return busy
+                return limit.used(self.situation)
+        return np.zeros(len(self.problem.network.nodes))
 
     def _operators_with_a_choice(self) -> np.ndarray:
         situation = self.situation
@@ -194,7 +192,7 @@ def _part(plan: Plan, applications: Iterable[str], known: Iterable[str] | None =
 
 def _with_processors(network: Network, name: str, free: np.ndarray) -> Network:
     """The network with what is left of processors as a resource; its links are what they were."""
-    room = np.maximum(free, 0.0) * network.speed / (1.0 - network.headroom)
+    room = np.maximum(free, 0.0) / (1.0 - network.headroom)
     nodes = tuple(
         replace(node, capacity={**node.capacity, name: float(room[number])})
         for number, node in enumerate(network.nodes)
@@ -204,13 +202,10 @@ def _with_processors(network: Network, name: str, free: np.ndarray) -> Network:
     return more
 
 
-def _with_work(application: Application, name: str, throughput: float) -> Application:
-    """An application whose operators demand processor time."""
+def _with_work(application: Application, name: str, graph: InstanceGraph) -> Application:
+    """An application whose operators demand processor time, each instance as much as the busiest of them."""
     operators = tuple(
-        replace(
-            item,
-            demand={**item.demand, name: throughput / item.parallelism * item.work_ms / 1000.0},
-        )
-        for item in application.operators
+        replace(item.operator, demand={**item.operator.demand, name: float(graph.load[item.instances].max())})
+        for item in graph.operators
     )
     return replace(application, operators=operators)

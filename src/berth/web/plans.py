@@ -43,6 +43,7 @@ def judged(problem: Problem, plan: Plan, previous: Plan | None = None) -> dict[s
     return {
         "metrics": result.metrics,
         "violations": list(result.violations),
+        "warnings": list(result.warnings),
         **bottleneck_document(situation),
         "complete": situation.complete,
         "objective": objective_of(problem, plan, result.metrics),
@@ -270,6 +271,6 @@ def by_hand(problem: Problem, plan: Plan) -> Plan:
 
 def _facts(content: Content, plan: Plan) -> dict[str, Any]:
     facts = {**file_facts(content), **{name: getattr(plan, name) for name in _LISTED}}
-    facts["goal"], facts["metrics"] = dict(plan.goal), dict(plan.metrics)
+    facts["goal"], facts["metrics"] = dict(plan.first_goal), dict(plan.metrics)
     whole: dict[str, Any] = without_nan(facts)
     return whole | {"violations": len(plan.violations), "instances": len(plan.assignment)}

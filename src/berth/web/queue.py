@@ -275,8 +275,8 @@ class JobQueue:
         return {
             "state": "cancelled" if cancelled else "done",
             "plan": self._stored(job, plan) if plan.found else None,
-            "goal": dict(plan.goal) or job.goal,
-            "maximise": Goal(plan.goal).maximise if plan.goal else job.maximise,
+            "goal": dict(plan.first_goal) or job.goal,
+            "maximise": Goal(plan.first_goal).maximise if plan.goal else job.maximise,
             "status": plan.status,
             "reason": job.reason or plan.reason,
             "violations": len(plan.violations),

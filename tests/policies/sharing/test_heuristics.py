@@ -149,7 +149,7 @@ def test_blocking_runs_out() -> None:
 @pytest.mark.parametrize(
     ("node", "bandwidth", "reason"),
     [
-        ({"speed": 0.01}, 1000.0, "stuck at a/o0, for want of processor, on p1 (1 there)"),
+        ({"speed": 0.01}, 1000.0, "stuck at a/o0, for want of processor, on p1 (0.01 there)"),
         ({"nic_bytes_per_s": 20}, 1000.0, "stuck at a/o0, for want of network card, on p1 (20 there)"),
         ({}, 20.0, "stuck at a/o0, for want of bandwidth on link p0 <-> p1 (20 there)"),
     ],
@@ -174,11 +174,16 @@ def test_what_others_have_taken(name: str) -> None:
     """The fastest processor is busy with others: what remains of it counts, and is not exceeded."""
     nodes: list[dict[str, Any]] = [{"speed": 10}, {"speed": 5}, {"speed": 2}]
     problem = forest([chain("a", 3)], nodes)
-    others = Occupied({}, busy=np.array([0.98, 0.1, 0.0]), operators=np.zeros(3))
+    others = Occupied({}, busy=np.array([9.8, 0.5, 0.0]), operators=np.zeros(3))
     plan = solve(problem, name, occupied=others, processors="fastest-remaining")
     assert plan.status == "feasible", plan.reason
     assert set(plan.assignment.values()) == {"p1"}
-    full = solve(problem, name, occupied=replace(others, busy=np.ones(3)), processors="fastest-remaining")
+    full = solve(
+        problem,
+        name,
+        occupied=replace(others, busy=np.array([10.0, 5.0, 2.0])),
+        processors="fastest-remaining",
+    )
     assert full.reason is not None
     assert full.reason.endswith("for want of processor, on p0 (0 there)")
 

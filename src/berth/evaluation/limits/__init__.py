@@ -19,7 +19,17 @@ from typing import Any
 
 from berth.evaluation.limits.limit import SAFE_TOLERANCE, TOLERANCE, Limit, More, Use, amount, exceeds
 from berth.evaluation.limits.network import Bandwidth, FlowLimit, NetworkCard, Port, flow_limits
-from berth.evaluation.limits.places import Capacity, PlaceLimit, Processor, Room, RuleLimit, place_limits
+from berth.evaluation.limits.places import (
+    Capacity,
+    OneCore,
+    PlaceLimit,
+    Processor,
+    Room,
+    RuleLimit,
+    keeps_up,
+    one_core,
+    place_limits,
+)
 from berth.evaluation.limits.requirements import LeastAvailability, LongestResponse, Requirement
 from berth.evaluation.situation import Setting, Situation
 
@@ -34,6 +44,7 @@ __all__ = [
     "LongestResponse",
     "More",
     "NetworkCard",
+    "OneCore",
     "PlaceLimit",
     "Port",
     "Processor",
@@ -48,7 +59,9 @@ __all__ = [
     "exceeds",
     "flow_limits",
     "growing_uses",
+    "keeps_up",
     "limits_of",
+    "one_core",
     "place_limits",
     "uses",
 ]
@@ -57,7 +70,9 @@ __all__ = [
 def limits_of(setting: Setting) -> tuple[Limit, ...]:
     """Every limit of a problem."""
     requirements = LongestResponse(setting), LeastAvailability(setting)
-    return *place_limits(setting), *flow_limits(setting), *requirements
+    core = one_core(setting)
+    cores = () if core is None else (core,)
+    return *place_limits(setting), *cores, *flow_limits(setting), *requirements
 
 
 def uses(situation: Situation) -> list[Use]:

@@ -5,6 +5,7 @@ A place is a node, or all nodes that have one value of a label.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -168,62 +169,127 @@ class Capacity(_NodeLimit):
 
 
 class Processor(_NodeLimit):
-    """Where a throughput is asked for, every node's processor keeps up (004, constraint 1).
+    """Every node's processors keep up, in reference processors.
 
-    Needs and room are in reference processors; the judge and its messages speak of busy shares of the node.
+    Where there is a `max_utilisation`, they do with all loads, else with those of applications that ask for a
+    throughput (004, constraint 1).
     """
 
     kind, unit, family, label = "processor", "processors", "processors", "processor"
     picture_label, only_share = "busy", True
 
     def __init__(self, setting: Setting) -> None:
-        self._share = setting.processors
-        network = setting.problem.network
-        needed = np.nan_to_num(setting.graph.throughput_share * setting.graph.work_ms / 1000.0)
-        super().__init__(network, needed, self._share * network.speed)
+        network, graph = setting.problem.network, setting.graph
+        self._asked_only = network.max_utilisation is None
+        loads = (
+            np.where(np.isnan(graph.throughput_share), 0.0, graph.load) if self._asked_only else graph.load
+        )
+        super().__init__(network, np.nan_to_num(loads), setting.processors)
 
     def needed_in(self, situation: Situation) -> FloatArray:
         """By instance; a reused result may need more than its own application asks for."""
-        return np.nan_to_num(situation.processor_load)
-
-    def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
-        """The busy share of every processor."""
-        places, used, _ = super().amounts(situation)
-        return places, used / self.network.speed[places], np.asarray(self._share[places])
+        return np.nan_to_num(situation.asked_load if self._asked_only else situation.load)
 
     def violation(self, use: Use) -> str:
         """What the judge says where it is exceeded."""
-        return f"node {use.name}: processor {against(use)} (busy share)"
+        return f"node {use.name}: {_processors(use)}{_kept(self.network)}"
 
     def way_out(self, use: Use) -> str:
         """What would make it fit."""
-        speed = self.network.nodes[use.place].speed
-        enough = amount(speed * use.needed / max(use.limit, 1e-300))
-        return f"a speed of {enough} instead of {amount(speed)} would keep up"
+        node = self.network.nodes[use.place]
+        enough = amount(math.ceil(node.cores * use.share * (1.0 - 1e-9)))
+        return f"{enough} cores instead of {amount(node.cores)} would keep up"
 
     def asked(self, place: int) -> str:
         """What it asks for at a node."""
-        return f"node {self.place_name(place)}: its processor keeps up"
+        return f"node {self.place_name(place)}: at most {amount(self.room[place])} processors busy"
 
     def too_much(self, what: str, needed: float, place: int) -> str:
         """More than any candidate can do."""
-        busy = amount(needed / self.room[place]) if self.room[place] > 0 else amount(needed)
-        return f"{what} keeps up on no candidate node: {busy} processors busy on the fastest"
+        most = f"the most is {amount(self.room[place])} on {self.place_name(place)}"
+        return f"{what} needs {amount(needed)} processors; {most}{_kept(self.network)}"
 
     def too_much_in_all(self, needed: float, there: float, places: int) -> str:
         """More than all nodes can do."""
-        return f"total processing {amount(needed)} needed, {amount(there)} there (reference processors)"
+        return f"total {amount(needed)} processors needed, {amount(there)} there{_kept(self.network)}"
 
     def raised(self, problem: Problem, use: Use) -> Problem:
-        """With a node that is fast enough."""
+        """With cores enough."""
         node = problem.network.nodes[use.place]
-        return problem.with_node(use.place, replace(node, speed=node.speed * use.share))
+        return problem.with_node(use.place, replace(node, cores=node.cores * use.share))
+
+    def more(self, problem: Problem, use: Use) -> More:
+        """One more core."""
+        node = problem.network.nodes[use.place]
+        words = f"one more core on {node.name} ({amount(node.cores + 1)})"
+        return More("cores", words, problem.with_node(use.place, replace(node, cores=node.cores + 1.0)))
+
+
+class OneCore(Limit):
+    """No instance needs more than one core of its node has: it can't use two at a time.
+
+    Its places are instances on nodes, as numbers instance * nodes + node. Where a node has one core or less,
+    the limit of the node says the same.
+    """
+
+    kind, unit, family = "core", "processors", "processors"
+
+    def __init__(self, setting: Setting) -> None:
+        self._of_nodes = Processor(setting)
+        self.network, self._names = setting.problem.network, setting.graph.names
+        most = 1.0 if self.network.max_utilisation is None else self.network.max_utilisation
+        self.room: FloatArray = most * self.network.speed
+        """By node, what one of its cores can do."""
+        self.needed = self._of_nodes.needed
+        """By instance, where nothing is reused."""
+
+    def fits(self, instances: Sequence[int] | IndexArray, nodes: IndexArray) -> BoolArray:
+        """On which of some nodes a core keeps up with each of some instances."""
+        needed = float(self.needed[instances].max(initial=0.0))
+        return np.asarray(needed <= self.room[nodes] * (1.0 + SAFE_TOLERANCE))
+
+    def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
+        """Every instance that needs anything on a node of several cores."""
+        numbers = situation.running
+        nodes = situation.node_of[numbers]
+        needed = self._of_nodes.needed_in(situation)[numbers]
+        there = (needed > 0.0) & (self.network.cores[nodes] > 1.0)
+        places = numbers[there] * len(self.network.nodes) + nodes[there]
+        return places, needed[there], self.room[nodes[there]]
+
+    def _instance_and_node(self, place: int) -> tuple[str, str]:
+        instance, node = divmod(place, len(self.network.nodes))
+        return self._names[instance], self.network.nodes[node].name
+
+    def place_name(self, place: int) -> str:
+        """The instance and its node."""
+        return "{} on {}".format(*self._instance_and_node(place))
+
+    def violation(self, use: Use) -> str:
+        """What the judge says where it is exceeded."""
+        instance, node = self._instance_and_node(use.place)
+        return f"instance {instance}: {_processors(use)} in one core of {node}{_kept(self.network)}"
+
+    def way_out(self, use: Use) -> str:
+        """What would make it fit."""
+        return f"a speed {amount(use.share)} times as high, or as many instances more, would keep up"
 
     def more(self, problem: Problem, use: Use) -> More:
         """A node twice as fast."""
-        node = problem.network.nodes[use.place]
+        number = use.place % len(problem.network.nodes)
+        node = problem.network.nodes[number]
         words = f"{node.name} twice as fast (speed {amount(2 * node.speed)})"
-        return More("speed", words, problem.with_node(use.place, replace(node, speed=2.0 * node.speed)))
+        return More("speed", words, problem.with_node(number, replace(node, speed=2.0 * node.speed)))
+
+
+def _processors(use: Use) -> str:
+    return f"{amount(use.needed)} processors needed, {amount(use.limit)} there"
+
+
+def _kept(network: Network) -> str:
+    """What there is less of, because not all of it may be used."""
+    most = network.max_utilisation
+    return "" if most is None or most == 1.0 else f" (max_utilisation {amount(most)})"
 
 
 class RuleLimit(PlaceLimit):
@@ -320,8 +386,20 @@ def _place_limits(setting: Setting) -> Iterator[PlaceLimit]:
     packed = [item.containers.capacity for item in setting.problem.applications if item.containers]
     for resource in dict.fromkeys([*setting.graph.resources, *(name for size in packed for name in size)]):
         yield Capacity(setting, resource)
-    if any(item.throughput_per_s is not None for item in setting.problem.applications):
+    if keeps_up(setting.problem):
         yield Processor(setting)
+
+
+def keeps_up(problem: Problem) -> bool:
+    """Whether processors have to keep up with anything."""
+    asked = any(item.throughput_per_s is not None for item in problem.applications)
+    return asked or problem.network.max_utilisation is not None
+
+
+def one_core(setting: Setting) -> OneCore | None:
+    """The limit of single instances; None where that of the nodes says the same, or nobody asks."""
+    several = bool((setting.problem.network.cores > 1.0).any())
+    return OneCore(setting) if several and keeps_up(setting.problem) else None
 
 
 class Room:
@@ -331,10 +409,12 @@ class Room:
         self._limits = [limit for limit in place_limits(setting) if limit.matters]
         self._used = [np.zeros(len(limit.room)) for limit in self._limits]
         self._most = [limit.room + SAFE_TOLERANCE * np.abs(limit.room) for limit in self._limits]
+        self._one_core = one_core(setting)
 
     def fits(self, instances: Sequence[int] | IndexArray, nodes: IndexArray) -> BoolArray:
         """Which of some nodes have room for all of some instances."""
-        fits = np.ones(len(nodes), dtype=np.bool_)
+        one = self._one_core
+        fits = np.ones(len(nodes), dtype=np.bool_) if one is None else one.fits(instances, nodes)
         for limit, used, most in zip(self._limits, self._used, self._most, strict=True):
             needed = float(limit.needed[instances].sum())
             if needed > 0.0:

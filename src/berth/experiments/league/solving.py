@@ -78,7 +78,7 @@ def solved(name: str, policy: str, seed: int, data: Path | None, limit: float) -
     except Exception as error:  # whatever it is, the league goes on and tells it
         return row | {"outcome": CRASHED, "reason": f"{type(error).__name__}: {error}"}
     row["seconds"] = time.process_time() - began
-    own = dict(plan.goal) != dict(problem.objective) or find_policy(policy).about.optimises == "nothing"
+    own = dict(plan.first_goal) != dict(problem.objective) or find_policy(policy).about.optimises == "nothing"
     outcome = _outcome(plan)
     value = goal.value(plan.metrics) if goal is not None and outcome == PLAN else None
     return row | {

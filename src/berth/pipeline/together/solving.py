@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Occupied, evaluate
+from berth.evaluation import Occupied, Setting, evaluate
+from berth.evaluation.limits import Processor
 from berth.files import problem_on
 from berth.model import BadInput, Network, Plan, Problem
 from berth.pipeline.many.solver import Row, Terms, error_text, failed, solved
@@ -60,7 +61,7 @@ class SharedRoom:
     def left(self, network: Network, nodes: IndexArray) -> FloatArray:
         """What some nodes have left [nodes, columns]."""
         there = [network.capacity(name)[nodes] for name in self.resources]
-        there += [np.ones(len(nodes)), np.full(len(nodes), self.most)]
+        there += [network.usable_processors[nodes], np.full(len(nodes), self.most)]
         return np.maximum(np.stack(there, axis=1) - self.taken[nodes], 0.0)
 
     def take(self, parts: Sequence[Part]) -> None:
@@ -87,7 +88,7 @@ class SharedRoom:
         """What each operator takes of each of its nodes; those that have none are left out."""
         graph, network = problem.instances, problem.network
         demands = [graph.demand(name) for name in self.resources]
-        work = np.nan_to_num(graph.throughput_share) * graph.work_ms / 1000.0
+        work = Processor(Setting(problem)).needed
         parts = []
         for item in graph.operators:
             names = [graph.names[number] for number in item.instances]
@@ -98,7 +99,7 @@ class SharedRoom:
             for node in np.unique(home).tolist():
                 here = np.array(item.instances)[home == node]
                 amounts = [float(demand[here].sum()) for demand in demands]
-                amounts += [float(work[here].sum() / network.speed[node]), float(len(here) if chosen else 0)]
+                amounts += [float(work[here].sum()), float(len(here) if chosen else 0)]
                 single = bool((home == node).all())
                 parts.append(Part(item.operator.name, chosen, single, node, np.array(amounts)))
         return parts

@@ -66,7 +66,5 @@ def shortage(case: Case, load: int) -> str:
         limit, place = case.place_limits[number], load - case.core.first_loads[number]
         if not limit.of_nodes:
             return rules
-        what, there = limit.label, limit.room[place]
-        if isinstance(limit, Processor):
-            what, there = "processor,", case.setting.processors[place]
+        what, there = f"{limit.label}," if isinstance(limit, Processor) else limit.label, limit.room[place]
     return f"{what} on {network.nodes[place].name} ({amount(there)} there)"

@@ -68,7 +68,7 @@ def test_any_plan_round_trips(plan: Plan) -> None:
 def test_order_of_keys() -> None:
     """Keys come in the contract's order."""
     order = "format problem policy seed goal status reason objective bound gap seconds assignment containers"
-    rest = "downloads reuse skipped metrics violations trace"
+    rest = "downloads reuse skipped metrics violations warnings trace"
     assert " ".join(plan_document(FULL)) == f"{order} {rest}"
 
 

@@ -182,7 +182,7 @@ def _line(error: Any, schema: Schema, path: str) -> str:
         after = place[number + 1 :]
         if step in _KINDS:
             continue
-        if "object" in schema["type"] and not isinstance(step, int):
+        if "object" in schema["type"] and not (isinstance(step, int) and "array" in schema["type"]):
             inner = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
             # pydantic writes keys that are no text as text into the place, but has them as the input
             key = error["input"] if _about_the_key(error["type"], after, inner) else step

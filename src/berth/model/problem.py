@@ -16,7 +16,9 @@ from berth.model.instances import InstanceGraph
 from berth.model.network import Link, Network, Node
 from berth.model.sharing import SharingKeys
 
-NOT_CONTENT = frozenset({"name", "objective", "objective_scale", "objective_bounds"})
+NOT_CONTENT = frozenset(
+    {"name", "objective", "then", "objective_within", "objective_scale", "objective_bounds"}
+)
 """Fields of a problem that change the worth of no plan: its name, and what is sought among plans."""
 
 

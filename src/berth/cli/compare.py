@@ -217,7 +217,7 @@ def _print_plans(problem: Problem, rows: Sequence[Row]) -> None:
         value = "-" if row.value is None else metric_value(key, row.value) if key else quantity(row.value)
         table.add_row(
             escape(row.name) + other,
-            escape(_goal_text(plan.goal)) if row.applies else "-",
+            escape(_goal_text(plan.first_goal)) if row.applies else "-",
             plan.status if row.applies else "[red]does not apply[/]",
             _starred(value, row.keeps_all and _is(row.value, best)),
             "-" if row.file or not row.applies else f"{plan.seconds:.2f} s",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
+from .constraints import has_labels
 from .enumerate import feasible_situations, optimum
 from .metrics import METRIC_OF_OBJECTIVE, METRICS, metric
 from .problems import (
@@ -441,8 +442,7 @@ def may_host(application: Entry, operator: Entry, node: Entry) -> bool:
         for rule in application.get("rules", [])
         if "where" in rule and operator["name"] in rule["operators"]
     ]
-    labels = node.get("labels", {})
-    suits = all(entry.items() <= labels.items() for entry in wanted)
+    suits = all(has_labels(node, entry) for entry in wanted)
     return node.get("hosts", True) and node["name"] in candidates and suits
 
 

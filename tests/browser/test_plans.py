@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from berth.amounts import milliseconds
+from berth.evaluation import evaluate
+from berth.files import load, load_plan
 from tests.browser.conftest import ROOT
 from tests.browser.steps import another_node, drag, solved, tile
 
@@ -107,7 +111,7 @@ def test_what_is_dragged_is_judged_undone_saved_and_compared(
     open_page: Callable[..., Page], stored: Callable[[str, str], str]
 ) -> None:
     page = open_page()
-    solved(page, stored("tag-and-count", "dragged"))
+    solved(page, stored("edge-pipeline", "dragged"))
     page.get_by_role("link", name="Change by hand").click()
     before = tile(page, "response time").inner_text()
     instance, node = another_node(page)
@@ -130,6 +134,37 @@ def test_what_is_dragged_is_judged_undone_saved_and_compared(
     row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="response time", exact=True))
     expect(row.locator("td.best")).to_have_count(1)
     expect(page.get_by_role("img", name=re.compile("Not beaten in both"))).to_be_visible()
+
+
+def test_plans_are_judged_by_the_problem_as_it_is_now(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str], workspace: Path
+) -> None:
+    """A plan of the problem before it was edited is marked; its old figures and proof are not shown."""
+    page = open_page()
+    problem = stored("tag-and-count", "edited")
+    old = solved(page, problem)
+    text = (workspace / problem).read_text()
+    (workspace / problem).write_text(
+        text.replace("[0.0, 12.4,", "[0.0, 20.4,").replace("[12.4, 0.0,", "[20.4, 0.0,")
+    )
+    changed = load(workspace / problem)
+    solved(page, problem)
+    page.get_by_role("link", name="Compare").click()
+    expect(page.get_by_text(f"All judged by edited ({changed.fingerprint}), as it is now")).to_be_visible()
+    picks = page.locator(".picks li")
+    expect(picks).to_have_count(2)
+    expect(picks.nth(0)).not_to_contain_text("version")
+    expect(picks.nth(1)).to_contain_text("made for another version")
+    table = page.locator("table.comparison")
+    made_for = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="made for", exact=True))
+    expect(made_for.locator("td")).to_have_text(["this version", "another version"])
+    row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="status", exact=True))
+    expect(row.get_by_text("proved optimal")).to_have_count(1)
+    page.goto(old)
+    expect(page.get_by_text("Made for another version of this problem.")).to_be_visible()
+    expect(page.get_by_text("Proved optimal.")).to_have_count(0)
+    judged = evaluate(changed, load_plan(workspace / f"{old.split('/')[-1]}"))
+    expect(tile(page, "response time ◎")).to_have_text(milliseconds(judged.metrics["response_time_ms"]))
 
 
 def test_a_job_can_be_stopped_and_keeps_its_plan(

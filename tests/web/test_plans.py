@@ -185,4 +185,66 @@ def test_differences(client: TestClient, workspace: Path, plan: str) -> None:
     judged = client.post(
         f"{API}/diff", json={"before": plan, "after": "q.json", "problem": "small.yaml"}
     ).json()
-    assert judged["metrics"]["response_time_ms"] == {"before": 19.0, "after": 32.0}
+    assert judged["metrics"]["response_time_ms"] == {"before": 19.0, "after": 32.0, "change": 13.0}
+    assert plain["judged_by"] is None
+    assert judged["judged_by"]["problem"] == "small"
+
+
+def versions(client: TestClient, problem: str) -> dict[str, str]:
+    listed = client.get(f"{API}/plans", params={"problem": problem}).json()
+    return {each["id"]: each["version"] for each in listed}
+
+
+def test_plans_belong_to_a_problem_by_its_content(client: TestClient, workspace: Path, plan: str) -> None:
+    """Not by its name: that leads only to plans which are said to be of another version, or of none."""
+    made = client.post(f"{API}/plans", json={"problem": "small.yaml", "assignment": ASSIGNMENT}).json()["id"]
+    assert versions(client, "small.yaml") == {plan: "unknown", made: "this"}
+    text = (workspace / "small.yaml").read_text()
+    slower = text.replace("delay_ms: 10", "delay_ms: 11", 1)
+    (workspace / "renamed.yaml").write_text(text.replace("name: small", "name: large", 1))
+    (workspace / "slower.yaml").write_text(slower)
+    (workspace / "other.yaml").write_text(slower.replace("name: small", "name: large", 1))
+    (workspace / "draft.yaml").write_text("format: berth/v1\nname: small\n")
+    assert versions(client, "renamed.yaml") == {made: "this"}
+    assert versions(client, "slower.yaml") == {plan: "unknown", made: "another"}
+    assert versions(client, "other.yaml") == {}
+    assert versions(client, "draft.yaml") == {plan: "unknown", made: "unknown"}
+
+
+def test_all_are_judged_by_the_problem_that_is_shown(client: TestClient, workspace: Path) -> None:
+    """Also those that recorded other figures under another version; what was proved there is gone."""
+    problem = berth.load(workspace / "small.yaml")
+    berth.save_plan(berth.solve(problem, "odp"), workspace / "old.json")
+    text = (workspace / "small.yaml").read_text().replace("delay_ms: 10", "delay_ms: 11", 1)
+    (workspace / "small.yaml").write_text(text)
+    changed = berth.load(workspace / "small.yaml")
+    berth.save_plan(berth.solve(changed, "odp"), workspace / "new.json")
+    (workspace / "odd.json").write_text(json.dumps({**PLAN, "assignment": {"app/work": "atlantis"}}))
+    question = {"problem": "small.yaml", "plans": ["old.json", "new.json", "odd.json"]}
+    answer = client.post(f"{API}/compare", json=question).json()
+    assert answer["judged_by"] == {"problem": "small", "fingerprint": changed.fingerprint}
+    assert answer["goal"] == {"response_time": 1.0}
+    old, new, odd = answer["plans"]
+    assert (old["version"], old["status"], old["bound"]) == ("another", "feasible", None)
+    assert old["metrics"] == berth.evaluate(changed, berth.load_plan(workspace / "old.json")).metrics
+    assert old["problem_objective"] == old["metrics"]["response_time_ms"]
+    assert (new["version"], new["status"], new["gap"]) == ("this", "optimal", 0.0)
+    assert "no node named 'atlantis'" in odd["mistakes"][0]["message"]
+    assert (odd["metrics"], odd["problem_objective"]) == ({}, None)
+    assert client.post(f"{API}/compare", json={**question, "plans": ["gone.json"]}).status_code == 404
+    assert client.post(f"{API}/compare", json={**question, "plans": []}).status_code == 422
+
+
+def test_sums_are_compared_on_one_scale(client: TestClient, workspace: Path) -> None:
+    """By the bounds that a plan of this version has recorded, for those without any, too."""
+    weights = "objective: {response_time: 1, availability: 1}\n"
+    (workspace / "small.yaml").write_text((workspace / "small.yaml").read_text() + weights)
+    berth.save_plan(berth.solve(berth.load(workspace / "small.yaml"), "odp"), workspace / "a.json")
+    (workspace / "b.json").write_text(json.dumps({"format": "berth-plan/v1", "assignment": ASSIGNMENT}))
+    one, other = (
+        client.post(f"{API}/compare", json={"problem": "small.yaml", "plans": plans}).json()["plans"]
+        for plans in (["b.json"], ["b.json", "a.json"])
+    )
+    assert one[0]["problem_objective"] is None
+    assert other[0]["problem_objective"] >= other[1]["problem_objective"]
+    assert other[1]["problem_objective"] == pytest.approx(other[1]["objective"])

@@ -31,6 +31,7 @@ def test_what_the_command_line_makes_is_listed(client: TestClient, workspace: Pa
         "id": "small.yaml",
         "path": "small.yaml",
         "name": "small",
+        "fingerprint": load(workspace / "small.yaml").fingerprint,
         "etag": "",
         "modified": "",
         "bytes": len(PROBLEM),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from starlette.testclient import TestClient
 
 from berth.files.run_folder import asking, write_now
@@ -42,6 +43,20 @@ def run(workspace: Path) -> Path:
     write_now(folder, NOW)
     (folder / "run.json").write_text(json.dumps({"application": "app"}))
     return folder
+
+
+def test_the_problem_of_a_watch_is_the_file_with_its_content(
+    client: TestClient, workspace: Path, run: Path
+) -> None:
+    """Another file may have the same name; only where none has the content, the name decides."""
+    text = (workspace / "small.yaml").read_text()
+    (workspace / "a.yaml").write_text(text.replace("speed: 2", "speed: 33"))
+    (run / "measuring").mkdir()
+    began = run / "measuring" / "problem.json"
+    for speed, file in ((2, "small.yaml"), (33, "a.yaml"), (4.25, "a.yaml")):
+        began.write_text(json.dumps(yaml.safe_load(text.replace("speed: 2", f"speed: {speed}"))))
+        problem = client.get(f"{API}/runs/app.run").json()["problem"]
+        assert problem == {"id": file, "name": "small"}
 
 
 def test_a_watch_that_runs(client: TestClient, run: Path) -> None:

@@ -35,7 +35,7 @@ from berth.cli.solve import Events, Sequential, solved, solver_for
 from berth.connectors import Loaded
 from berth.evaluation import METRIC_BY_NAME, METRICS, Setting
 from berth.evaluation.evaluate import judge_document, with_verdict
-from berth.evaluation.goal import Goal
+from berth.evaluation.goal import Goal, common_goal
 from berth.files import load, load_plan, plan_document
 from berth.model import BadInput, Plan, Problem
 from berth.policies import policy_names
@@ -168,11 +168,8 @@ def _without_plan(problem: Problem, name: str, error: BadInput, plan: Plan, file
 
 def _value(problem: Problem, plan: Plan) -> float | None:
     """What a plan is worth by the problem's objective; None where that is not known."""
-    goal = Goal(problem.objective, problem.objective_scale, problem.objective_bounds)
-    scaled = goal.single is None and goal.scale == "normalised"
-    if scaled and not goal.bounds.keys() >= goal.weights.keys():
-        return None
-    return goal.value(plan.metrics)
+    goal = common_goal(problem)
+    return None if goal is None else goal.value(plan.metrics)
 
 
 def _document(problem: Problem, row: Row) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -179,6 +179,21 @@ def _stream(problem: Problem, number: int) -> str:
     application = graph.operators[graph.stream_ends[number, 0]].application
     first = sum(len(item.streams) for item in problem.applications[:application])
     return f"applications[{application}].streams[{number - first}] ({stream.sender} -> {stream.receiver})"
+
+
+def common_goal(problem: Problem, plans: Iterable[Plan] = ()) -> Goal | None:
+    """The problem's objective, to measure any plan by; None where a normalised sum has no scale.
+
+    Bounds are the problem's own, or those of the first plan that was made for this version of it.
+    """
+    goal = Goal(problem.objective, problem.objective_scale)
+    if goal.single is not None or goal.scale == "raw":
+        return goal
+    for told in ({}, *(recorded_bounds(problem, plan) for plan in plans)):
+        bounds = {**told, **problem.objective_bounds}
+        if bounds.keys() >= goal.weights.keys():
+            return replace(goal, bounds={name: bounds[name] for name in goal.weights})
+    return None
 
 
 def recorded_bounds(problem: Problem, plan: Plan) -> dict[str, tuple[float, float]]:

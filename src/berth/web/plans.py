@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Literal
 
 from berth.drawing.usage import LinkUse, NodeUse, link_uses, node_uses
 from berth.drawing.views import critical_links, instances_by_node
 from berth.evaluation import Setting, Situation, evaluate
-from berth.evaluation.evaluate import evaluation_of
-from berth.evaluation.goal import Goal, recorded_bounds
+from berth.evaluation.evaluate import evaluation_of, judge_document, with_verdict
+from berth.evaluation.goal import Goal, common_goal, recorded_bounds
 from berth.evaluation.limits import bottleneck_document
 from berth.explanation.binding import slowest_path
 from berth.files import document_from, plan_document, plan_from, plan_text
@@ -57,13 +57,50 @@ def judged(problem: Problem, plan: Plan, previous: Plan | None = None) -> dict[s
 
 def objective_of(problem: Problem, plan: Plan, metrics: Mapping[str, float]) -> float | None:
     """The objective's value; None where a metric or the scale of a normalised sum is not known."""
-    weights = problem.objective
-    bounds = {**problem.objective_bounds, **recorded_bounds(problem, plan)}
-    goal = Goal(weights, problem.objective_scale, bounds)
-    scaled = goal.single is None and goal.scale == "normalised"
-    if scaled and any(name not in bounds for name in weights):
-        return None
-    return goal.value(metrics)
+    goal = common_goal(problem, [plan])
+    return None if goal is None else goal.value(metrics)
+
+
+def compared(problem: Problem, plans: Mapping[str, Plan]) -> dict[str, Any]:
+    """Plans by their ids, all judged by one problem; one that can't be is there with its mistakes."""
+    goal = common_goal(problem, plans.values())
+    rows = [
+        {"id": identity, "version": version_of(plan.problem_fingerprint, problem.fingerprint)}
+        | _compared(problem, plan, goal)
+        for identity, plan in plans.items()
+    ]
+    return {"judged_by": judge_document(problem), "goal": dict(problem.objective), "plans": rows}
+
+
+def _compared(problem: Problem, plan: Plan, goal: Goal | None) -> dict[str, Any]:
+    told = ("policy", "goal", "status", "reason", "objective", "bound", "gap")
+    try:
+        judged = with_verdict(problem, plan, evaluate(problem, plan))
+    except BadInput as error:
+        mistakes = [each.document() for each in mistakes_from(error)]
+        left = replace(plan, status="unknown", reason=None, objective=None, bound=None, gap=None, metrics={})
+        return _row(left, told) | {"problem_objective": None, "violations": [], "mistakes": mistakes}
+    value = None if goal is None else goal.value(judged.metrics)
+    return _row(judged, told) | {
+        "problem_objective": value,
+        "violations": list(judged.violations),
+        "mistakes": [],
+    }
+
+
+def _row(plan: Plan, names: Iterable[str]) -> dict[str, Any]:
+    document = plan_document(plan)
+    return {name: document[name] for name in (*names, "metrics")}
+
+
+Version = Literal["this", "another", "unknown"]
+
+
+def version_of(made_for: str, fingerprint: str | None) -> Version:
+    """Whether a plan was made for this version of a problem, as far as both are known."""
+    if not made_for or fingerprint is None:
+        return "unknown"
+    return "this" if made_for == fingerprint else "another"
 
 
 def _nodes(situation: Situation) -> list[dict[str, Any]]:
@@ -137,7 +174,21 @@ def _path(situation: Situation) -> dict[str, Any] | None:
 
 WHAT = "plan"
 BY_HAND = "by-hand"
-_LISTED = ("problem", "policy", "seed", "status", "reason", "goal", "objective", "bound", "gap", "seconds")
+_LISTED = (
+    *(
+        "problem",
+        "problem_fingerprint",
+        "policy",
+        "seed",
+        "status",
+        "reason",
+        "goal",
+        "objective",
+        "bound",
+        "gap",
+    ),
+    "seconds",
+)
 
 
 class Plans:
@@ -147,10 +198,26 @@ class Plans:
         self._workspace = workspace
         self._known: Remembered[dict[str, Any] | None] = Remembered()
 
-    def list(self, problem: str | None = None) -> list[dict[str, Any]]:
-        """All plan files by path, or those for the problem of a name."""
-        found = [each for each in map(self._listed, self._workspace.files("plan")) if each is not None]
-        return [each for each in found if problem is None or each["problem"] == problem]
+    def list(self) -> list[dict[str, Any]]:
+        """All plan files, by path."""
+        return [each for each in map(self._listed, self._workspace.files("plan")) if each is not None]
+
+    def list_for(self, name: str | None, fingerprint: str | None) -> Sequence[dict[str, Any]]:
+        """The plans of a problem, each with the version that it was made for.
+
+        Its own are those with its fingerprint. Beside them are those that only have its name: of other
+        versions, or of one that they don't tell.
+
+        Args:
+            name: the problem's; None: it has none.
+            fingerprint: the problem's; None: it has mistakes.
+        """
+        found = []
+        for each in self.list():
+            version = version_of(each["problem_fingerprint"], fingerprint)
+            if version == "this" or each["problem"] == name:
+                found.append(each | {"version": version})
+        return found
 
     def _listed(self, entry: Entry) -> dict[str, Any] | None:
         """What lists say of a plan; None for a file that is none after all."""
@@ -265,7 +332,7 @@ def by_hand(problem: Problem, plan: Plan) -> Plan:
         seconds=0.0,
         metrics=judged.metrics,
         violations=judged.violations,
-        trace={key: value for key, value in plan.trace.items() if key == "objective_bounds"},
+        trace={"objective_bounds": bounds} if (bounds := recorded_bounds(problem, plan)) else {},
     )
 
 

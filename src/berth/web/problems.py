@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -160,6 +159,7 @@ class Reading:
         name = self.document.get("name") if isinstance(self.document, dict) else None
         return {
             "name": problem.name if problem is not None else name if isinstance(name, str) else None,
+            "fingerprint": None if problem is None else problem.fingerprint,
             "nodes": None if problem is None else len(problem.network.nodes),
             "applications": None if problem is None else len(problem.applications),
             "operators": None if problem is None else len(problem.instances.operators),
@@ -280,9 +280,11 @@ class Problems:
         assert path is not None
         self._workspace.drafts.note(path, False)
 
-    def named(self, name: str) -> Iterator[str]:
-        """The ids of the problems of that name."""
-        return (entry["id"] for entry in self.list() if entry["name"] == name)
+    def like(self, fingerprint: str | None, name: str) -> str | None:
+        """The id of the file with this content, or else of the first one with this name."""
+        listed = self.list()
+        same = [entry["id"] for entry in listed if entry["ok"] and entry["fingerprint"] == fingerprint]
+        return next(iter([*same, *(entry["id"] for entry in listed if entry["name"] == name)]), None)
 
     def _accepted(self, data: bytes, file: str, draft: bool) -> Reading:
         reading = read_problem(data, file)

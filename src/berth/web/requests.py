@@ -61,6 +61,13 @@ class Diff(RequestBody):
     problem: Text | None = None
 
 
+class Compare(RequestBody):
+    """Plans, and what they are judged by."""
+
+    problem: Text
+    plans: Annotated[list[Text], Field(min_length=1, max_length=100)]
+
+
 class Download(RequestBody):
     """An object that a node fetches."""
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from berth.files import problem_from
 from berth.files.run_folder import FIGURES_FILE, NOW_FILE, alive, decide, open_proposal, read_json
+from berth.model import BadInput
 from berth.web.answers import Refused, missing
 from berth.web.problems import Problems
 from berth.web.workspace import Entry, Remembered, Workspace, is_run, time_text
@@ -50,6 +52,7 @@ class Runs:
         self._workspace = workspace
         self._problems = problems
         self._pasts: Remembered[_Past] = Remembered()
+        self._fingerprints: Remembered[str | None] = Remembered()
 
     def list(self) -> list[dict[str, Any]]:
         """All runs, by path."""
@@ -117,13 +120,18 @@ class Runs:
         }
 
     def _problem(self, place: Path) -> dict[str, Any] | None:
-        """The problem that a watch began with, and the file of the workspace that has its name."""
+        """The problem that a watch began with, and the file of the workspace that has its content or name."""
         folder = place / "measuring"
-        began = None if folder.is_symlink() else read_json(folder / "problem.json")
+        file = folder / "problem.json"
+        began = None if folder.is_symlink() else read_json(file)
         name = None if began is None else began.get("name")
         if not isinstance(name, str):
             return None
-        return {"id": next(self._problems.named(name), None), "name": name}
+        try:
+            fingerprint = self._fingerprints.of(file, file.stat(), lambda: _fingerprint(began))
+        except OSError:  # it is gone meanwhile
+            return None
+        return {"id": self._problems.like(fingerprint, name), "name": name}
 
     def history(self, identity: str, after: int, limit: int) -> dict[str, Any]:
         """Events of a run behind a number."""
@@ -161,6 +169,13 @@ class Runs:
             raise Refused(
                 409, "that proposal waits for no answer: it was answered, or the run went on without"
             )
+
+
+def _fingerprint(document: Any) -> str | None:
+    try:
+        return problem_from(document).fingerprint
+    except BadInput:
+        return None
 
 
 def now_of(place: Path) -> dict[str, Any] | None:

@@ -9,15 +9,16 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from berth.evaluation import evaluate as evaluate_plan
-from berth.evaluation.evaluate import change_between
+from berth.evaluation.evaluate import change_between, judge_document, with_verdict
 from berth.model import Download, Plan
 from berth.web.answers import answer, unprocessable
 from berth.web.documents import Mistake
-from berth.web.plans import by_hand, changed, judged
+from berth.web.plans import by_hand, changed, compared, judged
 from berth.web.requests import (
     PLAN_BODY,
     Author,
     Body,
+    Compare,
     CurrentService,
     Diff,
     Evaluate,
@@ -40,8 +41,10 @@ ProblemId = Annotated[str | None, Query(pattern=ID_PATTERN, max_length=2400, des
 @router.get("/plans", responses=failing(404, 422))
 def all_plans(service: CurrentService, problem: ProblemId = None) -> Response:
     """Every plan file in the workspace, or those for one problem."""
-    name = None if problem is None else service.problems.reading(problem)[1].summary()["name"]
-    return answer(service.plans.list(name))
+    if problem is None:
+        return answer(service.plans.list())
+    about = service.problems.reading(problem)[1].summary()
+    return answer(service.plans.list_for(about["name"], about["fingerprint"]))
 
 
 @router.post("/plans", status_code=201, responses=failing(404, 409, 422))
@@ -120,15 +123,21 @@ def explain(service: CurrentService, request: Explain) -> Response:
 @router.post("/diff", tags=["judging"], responses=failing(404, 422))
 def diff(service: CurrentService, request: Diff) -> Response:
     """What moved between two plans, and every metric before and after."""
-    before, after = service.plans.plan(request.before), service.plans.plan(request.after)
+    plans = [service.plans.plan(identity) for identity in (request.before, request.after)]
+    judge = None
     if request.problem is not None:
         problem = service.problems.problem(request.problem)
-        results = [evaluate_plan(problem, plan) for plan in (before, after)]
-        before, after = (
-            replace(plan, metrics=result.metrics, violations=result.violations)
-            for plan, result in zip((before, after), results, strict=True)
-        )
-    return answer(change_between(before, after).document())
+        plans = [with_verdict(problem, plan, evaluate_plan(problem, plan)) for plan in plans]
+        judge = judge_document(problem)
+    return answer({"judged_by": judge, **change_between(*plans).document()})
+
+
+@router.post("/compare", tags=["judging"], responses=failing(404, 422))
+def compare(service: CurrentService, request: Compare) -> Response:
+    """Plans side by side, all judged by one problem."""
+    problem = service.problems.problem(request.problem)
+    plans = {identity: service.plans.plan(identity) for identity in request.plans}
+    return answer(compared(problem, plans))
 
 
 def _plan(service: Service, request: Evaluate | Explain) -> Plan:

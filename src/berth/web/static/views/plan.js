@@ -24,16 +24,19 @@ export async function planView({main, id, plan: planId, current}) {
   fill(body, waiting());
   let panel = null;
   try {
-    const [entry, view, metrics, judgement] = await Promise.all([
-      get(path("plans", planId)), get(`${path("problems", id)}/view`), metricList(), post("evaluate", {problem: id, plan: planId})]);
+    const [entry, view, metrics, judgement, compared] = await Promise.all([
+      get(path("plans", planId)), get(`${path("problems", id)}/view`), metricList(), post("evaluate", {problem: id, plan: planId}),
+      post("compare", {problem: id, plans: [planId]})]);
     if (!current()) return undefined;
     const scene = sceneOf(view);
     panel = picturePanel(scene, {judgement});
-    const status = planStatus({...entry, violations: judgement.violations}, goalMetric(entry.goal, metrics)?.maximise);
+    const here = compared.plans[0];
+    const status = planStatus(here, goalMetric(entry.goal, metrics)?.maximise);
     fill(body,
       h("div", {class: `notice ${status.kind}`, role: "status"},
         h("p", {}, h("strong", {}, `${status.sign} ${sentence(status.text)}`), status.reason ? ` ${status.reason}` : ""),
         h("p", {class: "fine"}, `Found by ${entry.policy ?? "an unknown policy"}${entry.seconds ? ` in ${duration(entry.seconds)}` : ""}; goal: ${goalText(entry.goal ?? view.objective, metrics)}.`),
+        here.version === "another" ? h("p", {class: "fine"}, "Made for another version of this problem. The figures here are those under the problem as it is now; what was proved there doesn't count here.") : null,
         judgement.violations.length ? h("ul", {}, judgement.violations.slice(0, 12).map((line) => h("li", {}, line))) : null),
       metricTiles(metrics, judgement.metrics, entry.goal),
       panel.element,

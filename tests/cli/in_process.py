@@ -19,14 +19,15 @@ class Done(NamedTuple):
     stderr: str
 
 
-def run_berth(*arguments: str, width: int = 120) -> Done:
-    """Run `berth` with these arguments on a terminal of that width."""
+def run_berth(*arguments: str, width: int = 120, given: str = "") -> Done:
+    """Run `berth` with these arguments on a terminal of that width, and something on standard input."""
     printed, complained = io.StringIO(), io.StringIO()
     output.out.width = width
     with (
         redirect_stdout(printed),
         redirect_stderr(complained),
         patch.object(sys, "argv", ["berth", *arguments]),
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()))),
         pytest.raises(SystemExit) as stopped,
     ):
         entry.main()

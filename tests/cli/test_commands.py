@@ -103,14 +103,16 @@ def test_bad_input(small: Path) -> None:
     problem = json.loads(json.dumps(SMALL))
     problem["applications"][0]["streams"][0]["to"] = "tt"
     problem["network"]["nodes"].append({"name": "rome"})
-    small.write_text(json.dumps(problem))
+    text = json.dumps(problem, indent=1)
+    small.write_text(text)
     done = berth("solve", str(small))
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.splitlines() == [
-        "network.nodes[2].name: a node named 'rome' is there already (network.nodes[0].name)",
-        "applications[0].streams[0].to: no operator named 'tt'; did you mean 't'?",
-    ]
+    first, second = (line.removeprefix(f"{small}:").split(": ", 1) for line in done.stderr.splitlines())
+    assert first[1] == "network.nodes[2].name: a node named 'rome' is there already (network.nodes[0].name)"
+    assert second[1] == "applications[0].streams[0].to: no operator named 'tt'; did you mean 't'?"
+    shown = [text.splitlines()[int(number) - 1].strip() for number in (first[0], second[0])]
+    assert [line.rstrip(",") for line in shown] == ['"name": "rome"', '"to": "tt"']
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_compare_and_diff(tmp_path: Path) -> None:
     nowhere.write_text('{"assignment": {"tag-and-count/source": "romx"}}')
     wrong = berth("diff", before, str(nowhere), "--problem", TAG)
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith(f"{nowhere}: assignment.tag-and-count/source: no node named 'romx'")
+    assert wrong.stderr.startswith(f"{nowhere}:1: assignment.tag-and-count/source: no node named 'romx'")
 
 
 def test_evaluate_json(small: Path) -> None:
@@ -180,7 +182,7 @@ def test_evaluate_json(small: Path) -> None:
     plan.write_text(json.dumps({"assignment": {"a/s": "roma"}}))
     done = berth("evaluate", str(small), str(plan))
     assert done.returncode == 2
-    assert done.stderr == "assignment.a/s: no node named 'roma'; did you mean 'rome'?\n"
+    assert done.stderr == f"{plan}:1: assignment.a/s: no node named 'roma'; did you mean 'rome'?\n"
 
 
 def test_policies_and_schema() -> None:

@@ -178,7 +178,7 @@ def test_sums_are_on_one_scale(small: Path) -> None:
     [
         (("missing.yaml",), "missing.yaml: "),
         (("small.yaml", "--plan", "missing.json"), "missing.json: "),
-        (("small.yaml", "--plan", "small.yaml"), "small.yaml: assignment: is needed"),
+        (("small.yaml", "--plan", "small.yaml"), "small.yaml: this is a problem, not a plan"),
         (("small.yaml", "--objective", "moved_state"), "objective.moved_state: needs a previous plan"),
         (("small.yaml", "--sequential", "--plan", "fast.json"), "--plan: not with --sequential"),
     ],

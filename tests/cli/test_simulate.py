@@ -141,26 +141,26 @@ def test_events_with_a_plan_file(here: Path) -> None:
 @pytest.mark.parametrize(
     ("events", "line"),
     [
-        ("rates: [{at_s: -1, factor: 2}]", "events.yaml: rates[0].at_s: -1 is below 0"),
-        ("rates: [{at_s: 1}]", "events.yaml: rates[0].factor: is needed"),
+        ("rates: [{at_s: -1, factor: 2}]", "events.yaml:1: rates[0].at_s: -1 is below 0"),
+        ("rates: [{at_s: 1}]", "events.yaml:1: rates[0].factor: is needed"),
         (
             "rates: [{at_s: 1, factor: 2, sources: [a/t]}]",
-            "events.yaml: rates[0].sources[0]: no operator named 'a/t'",
+            "events.yaml:1: rates[0].sources[0]: no operator named 'a/t'",
         ),
         (
             "rates: [{at_s: 1, factor: 2, sources: [a/r]}]",
-            "events.yaml: rates[0].sources[0]: a/r is no source",
+            "events.yaml:1: rates[0].sources[0]: a/r is no source",
         ),
-        ("failures: [{node: z, at_s: 1}]", "events.yaml: failures[0].node: no node named 'z'"),
+        ("failures: [{node: z, at_s: 1}]", "events.yaml:1: failures[0].node: no node named 'z'"),
         (
             "failures: [{node: x, at_s: 5, until_s: 5}]",
-            "events.yaml: failures[0].until_s: 5 is not after at_s, 5",
+            "events.yaml:1: failures[0].until_s: 5 is not after at_s, 5",
         ),
-        ("failure: []", "events.yaml: failure: unknown key named 'failure'; did you mean 'failures'?"),
-        ("migrations: [{at_s: 1}]", "events.yaml: migrations[0]: either plan or assignment is needed"),
+        ("failure: []", "events.yaml:1: failure: unknown key named 'failure'; did you mean 'failures'?"),
+        ("migrations: [{at_s: 1}]", "events.yaml:1: migrations[0]: either plan or assignment is needed"),
         (
             "migrations: [{at_s: 1, plan: no.json}]",
-            "events.yaml: migrations[0].plan: no.json: no such file or directory",
+            "events.yaml:1: migrations[0].plan: no.json: no such file or directory",
         ),
         ("migrations: [{at_s: 1, assignment: {a/s: z}}]", "migrations[0].plan: assignment.a/s: "),
         ("[]", "events.yaml: the file: expected a mapping, found a list"),

@@ -265,7 +265,7 @@ def test_mistakes(path: str, value: Any, line: str, tmp_path: Path) -> None:
     file.write_text(json.dumps(spoilt(path, value)))
     with pytest.raises(BadInput) as error:
         load_any(problem(), [file])
-    assert error.value.mistakes == (f"{file}: {line}",)
+    assert error.value.mistakes == (f"{file}:1: {line}",)
 
 
 def test_application_without_containers(tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ def test_mistakes(change: Callable[[dict[str, Any]], Any], line: str, tmp_path: 
     change(job)
     with pytest.raises(BadInput) as error:
         read({"Job": job}, folder=tmp_path)
-    assert error.value.mistakes == (f"{tmp_path}/0.json: {line}",)
+    assert error.value.mistakes == (f"{tmp_path}/0.json:1: {line}",)
 
 
 @pytest.mark.parametrize("index", ["4", "-1", "x", "", "１"])
@@ -299,7 +299,7 @@ def test_containers_of_heron_that_are_not_there(index: str, tmp_path: Path) -> N
     with pytest.raises(BadInput) as error:
         read(job, folder=tmp_path)
     line = f"Meta.container.index: no container {index!r} (words has 1 to 3)"
-    assert error.value.mistakes == (f"{tmp_path}/0.json: {line}",)
+    assert error.value.mistakes == (f"{tmp_path}/0.json:1: {line}",)
 
 
 def test_files_of_no_format(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_no_plan_at_all(document: Any) -> None:
 def test_mistakes_name_the_file(tmp_path: Path) -> None:
     """Commands that read a plan read a problem, too: the line says which of them is wrong."""
     file = tmp_path / "before.json"
-    file.write_text('{"format": "berth/v1", "assignment": {}}')
+    file.write_text('{"format": "berth-plan/v1",\n "assignment": {"a/s": 1}}')
     with pytest.raises(BadInput) as error:
         load_plan(file)
-    assert error.value.mistakes == (f"{file}: format: expected 'berth-plan/v1', found 'berth/v1'",)
+    assert error.value.mistakes == (f"{file}:2: assignment.a/s: expected a string, found 1",)

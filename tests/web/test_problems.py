@@ -84,9 +84,10 @@ def test_the_same_messages_as_the_command(client: TestClient, workspace: Path) -
         load(workspace / "wrong.yaml")
     answer = client.post(f"{API}/problems", params={"name": "x.yaml"}, content=WRONG)
     assert answer.status_code == 422
-    assert [f"{each['path']}: {each['message']}" for each in answer.json()["mistakes"]] == list(
-        told.value.mistakes
-    )
+    file = workspace / "wrong.yaml"
+    assert list(told.value.mistakes) == [
+        f"{file}:{each['line']}: {each['path']}: {each['message']}" for each in answer.json()["mistakes"]
+    ]
     mistake = answer.json()["mistakes"][0]
     assert mistake["path"] == "applications[0].streams[1].to"
     assert WRONG.splitlines()[mistake["line"] - 1][mistake["column"] - 1 :].startswith("snik")

@@ -100,7 +100,7 @@ def compare(
         )
     before = None if previous is None else load_plan(previous)
     check_objective(Setting(loaded, before))
-    files = {str(file): read_plan(loaded, [file]) for file in plan or ()}
+    files = {str(file): read_plan(loaded, [file], fits=False) for file in plan or ()}
     choices = {key: [value] for key, value in settings_from(settings).items()}
     variants = variants_for(policy or ([] if files else policy_names()), choices, [seed])
     limit = time_limit_from(time_limit)

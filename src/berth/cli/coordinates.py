@@ -19,10 +19,10 @@ from berth.cli.options import (
     option,
     session_for,
 )
-from berth.cli.output import out, plain_table, print_json, tell
+from berth.cli.output import out, plain_table, print_json, printing_aside, tell
 from berth.cli.progress import watching
 from berth.files import check_writable, write_text
-from berth.files.document import document_text, read_document
+from berth.files.document import document_text, is_standard, mistakes_in, read_document
 from berth.files.problem_file import network_from, with_coordinates
 from berth.model import BadInput, Network
 
@@ -68,11 +68,14 @@ def coordinates(
     as_json: AsJson = False,
 ) -> None:
     """Compute network coordinates from delays, and write them into a problem."""
+    if as_json and is_standard(target):
+        raise BadInput("--out -: goes to standard output, where --json prints; give a file")
     if not spark and (configuration or (master and "BERTH_MASTER" not in os.environ)):
         raise BadInput("--master and --conf go with --spark")
     options = _options(dimensions=dimensions, height=height, neighbours=neighbours, refine=refine)
     document = read_document(problem)
-    network = network_from(document)
+    with mistakes_in(problem):
+        network = network_from(document)
     check_writable(target)
     # compiled code takes its time to load: only who wants coordinates pays for it
     from berth.space.samples import without_coordinates
@@ -102,6 +105,10 @@ def coordinates(
     write_text(target, document_text(changed, target))
     if as_json:
         print_json({"problem": document["name"], **_document(network, located, measured), "seed": seed})
+    elif is_standard(target):
+        with printing_aside():
+            _print(network, located, measured)
+        return
     else:
         _print(network, located, measured)
     tell(f"problem written to {target}")

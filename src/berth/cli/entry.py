@@ -7,6 +7,9 @@ import sys
 
 from berth.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, NOT_FOUND
 
+FILES = ("PROBLEM", "PLAN", "EVENTS")
+"""What options call the files that people mix up."""
+
 
 def main() -> None:
     """Run the command; bad input becomes one line for each mistake and exit code 2."""
@@ -58,8 +61,9 @@ def _complain_of(error: Exception) -> int:
     from berth.model import BadInput
 
     if isinstance(error, BadInput):
+        order = _order_of_arguments(error)
         for line in error.mistakes:
-            _complain(line)
+            _complain(f"{line}{order}")
         return BAD_INPUT
     failure = _line_of_spark(error)
     if failure is None:
@@ -68,10 +72,30 @@ def _complain_of(error: Exception) -> int:
     return FAILED
 
 
+def _order_of_arguments(error: Exception) -> str:
+    """Which file goes where, for whoever gave one of another kind."""
+    from berth.cli.app import COMMANDS, load_command
+    from berth.files.kinds import WrongKind
+
+    if not isinstance(error, WrongKind) or _command() not in COMMANDS:
+        return ""
+    words = []
+    for item in load_command(_command()).params:
+        if item.param_type_name == "argument" or item.metavar in FILES:
+            option = "" if item.param_type_name == "argument" else f"{item.opts[0]} "
+            words.append(f"{option}{item.metavar}" if item.required else f"[{option}{item.metavar}]")
+    usage = " ".join(words)
+    return f"; expected: berth {_command()} {usage}" if any(name in usage for name in FILES) else ""
+
+
+def _command() -> str:
+    """The command that was asked for."""
+    return next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
+
+
 def _plans() -> bool:
     """Whether the command is one that ends with a plan or without."""
-    command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
-    return command in ("solve", "compare")
+    return _command() in ("solve", "compare")
 
 
 def _interrupted(stop: BaseException) -> bool:

@@ -16,6 +16,7 @@ from berth.connectors import JobOptions, Request, System, exported, write_all
 from berth.connectors.nomad import DATACENTERS, HERON_IMAGE, NODE_NAME, WITH_IMAGES
 from berth.evaluation import evaluate
 from berth.files import load
+from berth.files.document import is_standard
 from berth.model import BadInput
 
 EXPORT_EXAMPLES = """Examples:
@@ -82,7 +83,8 @@ def export(
     for line in dict.fromkeys(line for written in documents.values() for line in written.warnings):
         tell(f"warning: {line}")
     for file in write_all(documents, target):
-        tell(f"written to {file}")
+        if not is_standard(file):
+            tell(f"written to {file}")
 
 
 def _image(driver: str, image: str | None, command: str | None, nomad: bool) -> str:

@@ -16,7 +16,7 @@ import typer
 from berth.cli.progress import waiting
 from berth.evaluation import METRIC_BY_NAME
 from berth.model import BadInput, Problem
-from berth.model.errors import did_you_mean
+from berth.model.errors import one_of
 
 if TYPE_CHECKING:
     from berth.spark import SparkSession
@@ -121,7 +121,7 @@ def objective_from(given: list[str] | None) -> dict[str, float]:
     for item in given or []:
         name, _, weight = item.partition("=")
         if name not in METRIC_BY_NAME:
-            raise BadInput(f"--objective: no metric {did_you_mean(name, METRIC_BY_NAME)}")
+            raise BadInput(f"--objective: no metric {one_of(name, METRIC_BY_NAME)}")
         weights[name] = _weight(item, weight or "1")
     return weights
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -21,6 +22,16 @@ err = Console(stderr=True, highlight=False)
 def print_json(document: Any) -> None:
     """JSON and nothing else on standard output."""
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+@contextmanager
+def printing_aside() -> Iterator[None]:
+    """Tables go to standard error meanwhile: a file goes to standard output."""
+    out.stderr = True
+    try:
+        yield
+    finally:
+        out.stderr = False
 
 
 def tell(line: str) -> None:

@@ -7,21 +7,28 @@ from pathlib import Path
 
 from berth.cli.output import tell
 from berth.connectors import Loaded, load_any
+from berth.evaluation.situation import check_names
 from berth.files import load_plan
+from berth.files.document import mistakes_in, shown_name
 from berth.model import Plan, Problem
 
 
-def read_plan(problem: Problem, files: Sequence[Path]) -> Loaded:
-    """A plan of berth's or of another system's."""
+def read_plan(problem: Problem, files: Sequence[Path], *, fits: bool = True) -> Loaded:
+    """A plan of berth's or of another system's; unless it need not fit, all its names are the problem's."""
     read = load_any(problem, files)
     tell_version(problem, read.plan, files[0])
+    if fits:
+        with mistakes_in(files[0]):
+            check_names(problem, read.plan)
     return read
 
 
 def read_own_plan(problem: Problem, file: Path) -> Plan:
-    """A plan of berth's."""
+    """A plan of berth's, for this problem."""
     plan = load_plan(file)
     tell_version(problem, plan, file)
+    with mistakes_in(file):
+        check_names(problem, plan)
     return plan
 
 
@@ -31,4 +38,4 @@ def tell_version(problem: Problem, plan: Plan, file: Path) -> None:
         known = plan.problem == problem.name
         made_for = f"another version of {problem.name}" if known else f"another problem, {plan.problem}"
         versions = f"{plan.problem_fingerprint}; this one is {problem.fingerprint}"
-        tell(f"note: {file} was made for {made_for} ({versions})")
+        tell(f"note: {shown_name(file)} was made for {made_for} ({versions})")

@@ -27,7 +27,6 @@ from berth.evaluation import Setting, Situation
 from berth.evaluation.evaluate import change_between, judge_document, with_verdict
 from berth.evaluation.limits import bottleneck_document
 from berth.files import check_writable, load, write_bytes
-from berth.files.document import mistakes_in
 from berth.model import Plan, Problem
 
 EVALUATE_EXAMPLES = """Examples:
@@ -108,8 +107,7 @@ def diff(
 
 def _judged(problem: Problem, file: Path) -> Plan:
     read = read_plan(problem, [file])
-    with mistakes_in(file):
-        return with_verdict(problem, read.plan, read.verdict(problem))
+    return with_verdict(problem, read.plan, read.verdict(problem))
 
 
 def _recorded(file: Path) -> Plan:

@@ -22,7 +22,7 @@ from berth.cli.options import (
 )
 from berth.cli.output import out, print_json, tell
 from berth.files import PLAN, PROBLEM, check_writable, problem_document, problem_from, write_text
-from berth.files.document import LARGEST_BYTES, document_text, read_document
+from berth.files.document import LARGEST_BYTES, document_text, is_standard, mistakes_in, read_document
 from berth.files.latency_matrix import is_matrix_file, read_latency_matrix
 from berth.files.problem_file import network_from
 from berth.generators import GENERATORS, Delays, find_generator, generate_with
@@ -121,14 +121,12 @@ def generate(
     find_generator(kind)
     recipe = _Recipe(kind, settings_from(settings), _network(network_file))
     suffix = ".yaml" if as_yaml else ".json"
-    if count is None and (target is None or not target.is_dir()):
-        if target is not None:
-            check_writable(target)
-        text = recipe.text(seed, target or Path(f"printed{suffix}"))
-        if target is None:
-            typer.echo(text, nl=False)
-            return
-        write_text(target, text)
+    if count is None and (target is None or is_standard(target)):
+        typer.echo(recipe.text(seed, Path(f"printed{suffix}")), nl=False)
+        return
+    if count is None and target is not None and not target.is_dir():
+        check_writable(target)
+        write_text(target, recipe.text(seed, target))
         tell(f"problem written to {target}")
         return
     folder = _folder(target, count)
@@ -145,7 +143,9 @@ def _network(file: Path | None) -> Network | Delays | None:
         return None
     if is_matrix_file(file):
         return Delays(*read_latency_matrix(file))
-    return network_from(read_document(file))
+    document = read_document(file)
+    with mistakes_in(file):
+        return network_from(document)
 
 
 def _folder(target: Path | None, count: int | None) -> Path:
@@ -196,7 +196,7 @@ def describe(
     from berth.runtime import load_application
 
     document = describe_applications([load_application(app) for app in apps], network)
-    if out is not None:
+    if out is not None and not is_standard(out):
         write_text(out, _text(document, as_json or out.suffix == ".json"))
     elif as_json:
         print_json(document)

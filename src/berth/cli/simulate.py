@@ -57,7 +57,7 @@ def simulate(
     arrivals: Literal["poisson", "regular"] = option("poisson", "How tuples come in from outside."),
     service: Literal["exponential", "fixed"] = option("exponential", "How long the work on a tuple takes."),
     events: Path | None = option(
-        None, "Rate changes, failures and migrations, YAML or JSON.", "FILE", "--events"
+        None, "Rate changes, failures and migrations, YAML or JSON.", "EVENTS", "--events"
     ),
     settings: list[str] | None = option(
         None, "A further option, such as tuple_bytes=100. Can be repeated.", "KEY=VALUE", "--set"

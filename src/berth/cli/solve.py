@@ -31,6 +31,7 @@ from berth.cli.output import out, print_json, tell
 from berth.cli.plan_view import print_plan, print_sequence
 from berth.cli.progress import solving
 from berth.files import check_writable, load, load_plan, plan_document, save_plan
+from berth.files.document import is_standard
 from berth.model import BadInput, Plan
 from berth.model.parameters import described
 from berth.policies import find_policy, policy_names
@@ -91,10 +92,12 @@ def solve(
     leave: list[str] | None = option(
         None, "With --sequential and --previous: this application leaves first. Can be repeated.", "NAME"
     ),
-    out: Path | None = option(None, "Write the plan file here.", "FILE"),
+    out: Path | None = option(None, "Write the plan file here; -: to standard output, as --json.", "FILE"),
     as_json: AsJson = False,
 ) -> None:
     """Find a plan: on which node every operator runs, with a proof of how good it is."""
+    if out is not None and is_standard(out):
+        out, as_json = None, True
     loaded = with_objective(load(problem), objective)
     if out is not None:
         check_writable(out)

@@ -11,6 +11,7 @@ from berth.connectors.documents import Written, safe_names
 from berth.connectors.heron import packing_plan
 from berth.connectors.nomad import JobOptions, job
 from berth.files import check_writable, write_text
+from berth.files.document import is_standard
 from berth.model import BadInput, Plan, Problem
 from berth.model.errors import did_you_mean
 
@@ -70,6 +71,8 @@ def write_all(documents: dict[str, Written], target: Path) -> list[Path]:
     Raises:
         BadInput: it can't be written there.
     """
+    if is_standard(target) and len(documents) > 1:
+        raise BadInput(f"--out -: {len(documents)} files need a folder; --to and --application say which one")
     folder = len(documents) > 1 or target.is_dir()
     if not folder:
         return _write([target], documents)

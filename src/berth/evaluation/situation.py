@@ -191,7 +191,7 @@ class Situation:
         self.graph = setting.problem.instances
         self.network = setting.problem.network
         self.plan = plan
-        _check_names(self.problem, plan)
+        check_names(self.problem, plan)
         self.node_of = _assigned_nodes(self.problem, plan)
         """The node of every instance; -1: not placed."""
         self.provider = _providers(self.graph, plan)
@@ -491,7 +491,7 @@ def data_unit_bytes(problem: Problem) -> FloatArray:
     return np.where(np.isnan(size), graph.stream_rate / throughput, size)
 
 
-def _check_names(problem: Problem, plan: Plan) -> None:
+def check_names(problem: Problem, plan: Plan) -> None:
     """Unknown names in a plan are bad input."""
     graph, network = problem.instances, problem.network
     mistakes = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from berth.files.kinds import folder_instead
+from berth.files.mistakes import as_yaml, located, mistakes_from
 from berth.files.yaml12 import parse_yaml, yaml_text
 from berth.model import BadInput
 
@@ -26,61 +29,107 @@ def read_document(path: str | os.PathLike[str]) -> Any:
     Raises:
         BadInput: there is no such file, it is too large, or it is neither YAML nor JSON.
     """
-    return document_from(read_bytes(path), path)
+    content = read_bytes(path)
+    with mistakes_in(path, content):
+        return document_from(content, path)
 
 
 def document_from(content: bytes, path: str | os.PathLike[str]) -> Any:
-    """The data in the content of a YAML or JSON file, wherever it was read; `path` is its name in messages.
+    """The data in the content of a YAML or JSON file, wherever it was read; its name may say which of them.
 
     Raises:
-        BadInput: it is neither YAML nor JSON.
+        BadInput: it is neither YAML nor JSON; the line says where, but not in which file.
     """
-    file = Path(path)
-    text = _text(content, file)
-    looks_like_json = file.suffix.lower() == ".json" or (
-        file.suffix.lower() not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
+    text = _text(content)
+    suffix = Path(path).suffix.lower()
+    looks_like_json = suffix == ".json" or (
+        suffix not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
     )
-    with mistakes_in(file):
-        return _parse_json(text) if looks_like_json else parse_yaml(text)
+    return _parse_json(text) if looks_like_json else parse_yaml(text)
 
 
 @contextmanager
-def mistakes_in(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Put the file's name before every mistake that is found within."""
+def mistakes_in(path: str | os.PathLike[str], content: bytes | None = None) -> Iterator[None]:
+    """Put the file's name, and the line of the field, before every mistake that is found within.
+
+    Args:
+        path: the file.
+        content: what is in it; None: it is read again if there is a mistake.
+    """
     try:
         yield
     except BadInput as error:
-        raise BadInput(f"{Path(path)}: {line}" for line in error.mistakes) from None
+        text = _again(path) if content is None else content
+        found = located(mistakes_from(error), text.decode("utf-8-sig", "replace"))
+        raise type(error)([each.in_file(shown_name(path)) for each in found]) from None
+
+
+def _again(path: str | os.PathLike[str]) -> bytes:
+    if is_standard(path):
+        return b"" if _already_read is None else _already_read[1]
+    try:
+        return read_bytes(path)
+    except BadInput:  # it is gone: then nobody can look for a line in it either
+        return b""
+
+
+def shown_name(path: str | os.PathLike[str]) -> str:
+    """What messages call a file."""
+    return "standard input" if is_standard(path) else str(Path(path))
+
+
+def is_standard(path: str | os.PathLike[str]) -> bool:
+    """Whether a path means standard input, or output: `-`."""
+    return os.fspath(path) == "-"
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """A file's content.
+    """A file's content; `-` is standard input.
 
     Raises:
-        BadInput: there is no such file, or it is too large.
+        BadInput: there is no such file, it is too large, or it is standard input for the second time.
     """
-    file = Path(path)
+    name = shown_name(path)
     try:
         # Pipes and devices have no size to ask for: read no more than is allowed, and one byte.
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_BYTES + 1)
+        if is_standard(path):
+            content = _standard_input()
+        else:
+            with Path(path).open("rb") as stream:
+                content = stream.read(LARGEST_BYTES + 1)
+    except IsADirectoryError:
+        raise folder_instead(Path(path)) from None
     except OSError as error:
-        raise BadInput([f"{file}: {(error.strerror or str(error)).lower()}"]) from None
+        raise BadInput([f"{name}: {(error.strerror or str(error)).lower()}"]) from None
     if len(content) > LARGEST_BYTES:
         raise BadInput(
             [
-                f"{file}: more than {LARGEST_BYTES // 2**20} MiB; "
+                f"{name}: more than {LARGEST_BYTES // 2**20} MiB; "
                 "give delays as coordinates or links instead of matrices"
             ]
         )
     return content
 
 
-def _text(content: bytes, file: Path) -> str:
+_already_read: tuple[object, bytes] | None = None
+"""Standard input and what was in it: read once, looked at again for the line of a mistake."""
+
+
+def _standard_input() -> bytes:
+    global _already_read
+    if sys.stdin is None:
+        raise OSError("it is closed")
+    if _already_read is not None and _already_read[0] is sys.stdin:
+        raise OSError("it has been read already; only one file can be -")
+    _already_read = sys.stdin, sys.stdin.buffer.read(LARGEST_BYTES + 1)
+    return _already_read[1]
+
+
+def _text(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadInput([f"{file}: not UTF-8 text (byte {error.start})"]) from None
+        raise BadInput([f"not UTF-8 text (byte {error.start})"]) from None
 
 
 def _parse_json(text: str) -> Any:
@@ -90,6 +139,8 @@ def _parse_json(text: str) -> Any:
             json.dumps(data, ensure_ascii=False).encode()
         return data
     except BadInput:
+        # A key is there twice. Where, only the reader of YAML knows, which JSON is as good as.
+        parse_yaml(as_yaml(text))
         raise
     except UnicodeEncodeError:
         raise BadInput(["not valid JSON: half a character (a lone surrogate such as \\ud800)"]) from None
@@ -118,6 +169,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     Raises:
         BadInput: there is no such folder, or it can't be written to.
     """
+    if is_standard(path):
+        return
     file = Path(path)
     if file.is_dir():
         raise BadInput([f"{file}: can't be written: is a directory"])
@@ -128,12 +181,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file aside and put it in place at once: readers see the old or the new, never half."""
-    write_bytes(path, text.encode())
+    """Write a file aside and put it in place at once: readers see the old or the new, never half.
+
+    `-` is standard output.
+    """
+    if is_standard(path):
+        sys.stdout.write(text)
+    else:
+        write_bytes(path, text.encode())
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """As `write_text`, for binary content.
+    """As `write_text`, for binary content, and files only.
 
     Raises:
         BadInput: the folder is not there or can't be written to.

@@ -7,8 +7,9 @@ from typing import Required
 
 from typing_extensions import TypedDict
 
-from berth.files.document import mistakes_in, read_document
+from berth.files.document import document_from, mistakes_in, read_bytes
 from berth.files.format import Amount, Format, closed
+from berth.files.kinds import expect
 from berth.files.plan_file import load_plan
 from berth.model import BadInput, Plan, Problem
 from berth.simulate import Events, Failure, Migration, RateChange
@@ -52,8 +53,10 @@ def load_events(path: Path, problem: Problem, plan: Plan) -> Events:
     Raises:
         BadInput: a line for each mistake, with the file's name and the path of the field.
     """
-    document = read_document(path)
-    with mistakes_in(path):
+    content = read_bytes(path)
+    with mistakes_in(path, content):
+        document = document_from(content, path)
+        expect(document, "events")
         return _events(EVENTS.checked(document), path.parent, problem, plan)
 
 

@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from berth.model import BadInput
-from berth.model.errors import did_you_mean
+from berth.model.errors import did_you_mean, one_of
 
 Schema = dict[str, Any]
 Document = TypeVar("Document")
@@ -166,8 +166,8 @@ def _in_one_piece(schema: Schema, shared: Schema) -> Schema:
         whole["items"] = _in_one_piece(schema["items"], shared)
     properties, others = schema.get("properties"), schema.get("additionalProperties")
     if "propertyNames" in schema:
-        names = _in_one_piece(schema["propertyNames"], shared)["enum"]
-        properties, others = dict.fromkeys(names, others), False
+        whole["propertyNames"] = _in_one_piece(schema["propertyNames"], shared)
+        properties, others = dict.fromkeys(whole["propertyNames"]["enum"], others), False
     if properties is not None:
         whole["properties"] = {key: _in_one_piece(value, shared) for key, value in properties.items()}
     if others is not None:
@@ -190,7 +190,9 @@ def _line(error: Any, schema: Schema, path: str) -> str:
             if not isinstance(key, str):
                 return f"{path}{shown(key)}: expected a name as the key"
             if not isinstance(inner, dict):
-                return f"{path}{key}: unknown key {did_you_mean(key, schema['properties'])}"
+                # who has to choose a name from a list is told all of them
+                hint = one_of if "propertyNames" in schema else did_you_mean
+                return f"{path}{key}: unknown key {hint(key, schema['properties'])}"
             path, schema = path + key, inner
         elif "array" in schema["type"]:
             path, schema = f"{path}[{step}]", schema["items"]

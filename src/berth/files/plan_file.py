@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Required
 
 from typing_extensions import TypedDict
 
-from berth.files.document import mistakes_in, read_document, write_text
+from berth.files.document import document_from, mistakes_in, read_bytes, write_text
 from berth.files.format import (
     Finite,
     Format,
@@ -20,6 +20,7 @@ from berth.files.format import (
     mapping,
     open_ended,
 )
+from berth.files.kinds import expect
 from berth.model import Download, Plan
 from berth.model.plan import Status
 
@@ -98,16 +99,17 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     """Read a plan file; only its `assignment` is needed.
 
     Raises:
-        BadInput: it can't be read or has fields of a wrong kind; every line begins with the file's name,
-            because whoever reads a plan has read a problem, too.
+        BadInput: it can't be read or has fields of a wrong kind: one line for each mistake, with the file,
+            the line in it and the path of the field.
     """
-    document = read_document(path)
-    with mistakes_in(path):
-        return plan_from(document)
+    content = read_bytes(path)
+    with mistakes_in(path, content):
+        return plan_from(document_from(content, path))
 
 
 def plan_from(document: Any) -> Plan:
     """The plan in the data of a plan file; keys that berth doesn't know are left alone."""
+    expect(document, "plan")
     checked = PLAN.checked(document)
     fields = PlanDocument.__annotations__.keys() - {"format"}
     known: dict[str, Any] = {key: value for key, value in checked.items() if key in fields}

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.files.document import read_document
+from berth.files.document import document_from, mistakes_in, read_bytes
 from berth.files.format import refuse
+from berth.files.kinds import expect
 from berth.files.problem_checks import RULES, application_mistakes, document_mistakes, problem_mistakes
 from berth.files.problem_format import (
     PROBLEM,
@@ -54,16 +55,19 @@ _DESCRIPTIONS: dict[type, type] = {
 
 
 def load(path: str | os.PathLike[str]) -> Problem:
-    """Read a problem file (YAML or JSON).
+    """Read a problem file (YAML or JSON); `-` is standard input.
 
     Raises:
-        BadInput: one line for each mistake, with the path of the field.
+        BadInput: one line for each mistake, with the file, the line in it and the path of the field.
     """
-    return problem_from(read_document(path))
+    content = read_bytes(path)
+    with mistakes_in(path, content):
+        return problem_from(document_from(content, path))
 
 
 def problem_from(document: Any) -> Problem:
     """The problem in the data of a problem file."""
+    expect(document, "problem")
     checked = PROBLEM.checked(document)
     refuse(document_mistakes(checked))
     problem = _problem(checked, _network(checked["network"]))
@@ -93,6 +97,7 @@ def network_from(document: Any) -> Network:
     Raises:
         BadInput: one line for each mistake that the file has by itself.
     """
+    expect(document, "problem")
     checked = PROBLEM.checked(document)
     refuse(document_mistakes(checked))
     return _network(checked["network"])

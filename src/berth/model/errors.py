@@ -22,6 +22,11 @@ def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
+def one_of(name: str, known: Iterable[str]) -> str:
+    """As `did_you_mean`, and then all names that there are: for short lists that few know by heart."""
+    return f"{did_you_mean(name, known)} (known: {', '.join(known)})"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`named 'cuont'; did you mean 'count'?`, without the question where nothing is near."""
     parts = _parts(name)

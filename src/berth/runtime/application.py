@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from berth.files import problem_from
-from berth.files.document import read_document
+from berth.files.document import mistakes_in, read_document
 from berth.files.problem_format import OperatorDocument
 from berth.model import BadInput
 
@@ -291,7 +291,8 @@ def describe(applications: Sequence[Application], network: str | Path | None = N
     whole: dict[str, Any] = {"format": "berth/v1", "name": "+".join(each.name for each in applications)}
     if network is not None:
         taken = read_document(Path(network))
-        problem_from(taken)
+        with mistakes_in(network):
+            problem_from(taken)
         whole |= {key: taken[key] for key in taken if key not in ("format", "name", "applications")}
     whole["applications"] = [described(each) for each in applications]
     if network is not None:

@@ -12,8 +12,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput
-from berth.web.documents import Mistake, json_bytes, mistakes_from
+from berth.web.documents import json_bytes
 
 
 def answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

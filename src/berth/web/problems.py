@@ -10,10 +10,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from berth.files import document_from, problem_from
+from berth.files.mistakes import Mistake, located, mistakes_from
 from berth.model import BadInput, Problem
 from berth.model.network import MOST_IN_MATRICES
 from berth.web.answers import missing, unprocessable
-from berth.web.documents import Mistake, located, mistakes_from
 from berth.web.view import view_of
 from berth.web.workspace import (
     PROBLEM_ENDS,
@@ -309,7 +309,7 @@ def read_problem(data: bytes, file: str) -> Reading:
         return Reading(document, problem_from(document), ())
     except BadInput as error:
         text = data.decode("utf-8", "replace") if document is not None else ""
-        return Reading(document, None, tuple(located(mistakes_from(error, file), text)))
+        return Reading(document, None, tuple(located(mistakes_from(error), text)))
 
 
 def _is_text(data: bytes) -> bool:

@@ -15,12 +15,12 @@ from typing import Any
 
 from berth.evaluation.goal import Goal
 from berth.files import plan_from, plan_text
+from berth.files.mistakes import Mistake
 from berth.model import BadInput, Plan
 from berth.policies.policy import parameters_from
 from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
 from berth.web.answers import Refused, missing, unprocessable
-from berth.web.documents import Mistake
 from berth.web.jobs import Job, JobFolder, new_id, read_outcome, write_request
 from berth.web.plans import Plans
 from berth.web.problems import Problems

@@ -49,13 +49,13 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
     from berth.evaluation import METRIC_BY_NAME
     from berth.evaluation.goal import goal_mistakes
     from berth.model import BadInput
-    from berth.model.errors import did_you_mean
+    from berth.model.errors import did_you_mean, one_of
 
     objective = request.get("objective") or {}
     requirements = request.get("requirements") or {}
     names = [application.name for application in problem.applications]
     mistakes = [
-        f"objective.{name}: no metric {did_you_mean(name, METRIC_BY_NAME)}"
+        f"objective.{name}: no metric {one_of(name, METRIC_BY_NAME)}"
         for name in objective
         if name not in METRIC_BY_NAME
     ]
@@ -166,8 +166,9 @@ def main() -> None:
 
 
 def _outcome(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[str, Any]:
+    from berth.files.mistakes import mistakes_from
     from berth.model import BadInput
-    from berth.web.documents import mistakes_from, without_nan
+    from berth.web.documents import without_nan
 
     try:
         done = _explained(folder, request) if request["kind"] == "explain" else _solved(folder, request, stop)

@@ -116,7 +116,7 @@ def test_what_was_wrong_with_a_problem(solver: SolverProcess) -> None:
     broken = [request(0, content=content) for content in (b"{", b"\xff", {"format": "berth/v1"})]
     texts = [row["error"] for row in solver.answers([unread, *broken], Terms(60.0))]
     assert texts[0] == "/x.json: permission denied"
-    assert texts[1].startswith("/x.json: line 1, column 2: not valid JSON")
+    assert texts[1].startswith("/x.json:1:2: not valid JSON")
     assert texts[2].startswith("/x.json: not UTF-8 text")
     assert "name" in texts[3]
     assert "network" in texts[3]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from berth.files.kinds import WrongKind
 from berth.model import BadInput
 from berth.model.errors import did_you_mean
 from berth.pipeline.feeds import FEEDS
@@ -44,6 +45,8 @@ def telemetry_files(root: Path) -> dict[str, list[Path]]:
     """
     if "://" in str(root):
         raise BadInput([f"{root}: only paths are read; mount it where the driver and all workers see it"])
+    if root.is_file():
+        raise WrongKind([f"{root}: this is a file, not a folder of telemetry"])
     if not root.is_dir():
         raise BadInput([f"{root}: no such folder"])
     names = [feed.name for feed in FEEDS]

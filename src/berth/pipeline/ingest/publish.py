@@ -11,7 +11,7 @@ import pandas as pd
 from pyspark.sql import DataFrame
 
 from berth.files import problem_from
-from berth.files.document import document_text, read_document, write_text
+from berth.files.document import document_text, mistakes_in, read_document, write_text
 from berth.model import Problem
 from berth.pipeline.feeds import TABLE_KEYS
 from berth.pipeline.feeds.changes import Changes
@@ -38,7 +38,8 @@ class Target:
     def load(cls, path: Path) -> Target:
         """Read a problem file."""
         document = read_document(path)
-        return cls(document, problem_from(document))
+        with mistakes_in(path):
+            return cls(document, problem_from(document))
 
 
 @dataclass(frozen=True)

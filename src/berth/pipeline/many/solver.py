@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from berth.evaluation import METRICS
 from berth.files import document_from, plan_document, problem_from
+from berth.files.document import mistakes_in
 from berth.model import BadInput, Plan, Problem
 from berth.policies import solve
 from berth.processes import ForkedProcess
@@ -80,7 +81,8 @@ def _problem(request: Row) -> Problem:
 @lru_cache(maxsize=4)
 def _parsed(content: bytes, source: str) -> Problem:
     """The last problems stay: the same one comes again with other seeds."""
-    return problem_from(document_from(content, source))
+    with mistakes_in(source, content):
+        return problem_from(document_from(content, source))
 
 
 def _row(request: Row, variant: Row, terms: Terms) -> Row:

@@ -23,6 +23,7 @@ from pyspark.sql.types import (
 )
 
 from berth.files import document_from, read_bytes
+from berth.files.document import mistakes_in
 from berth.files.problem_file import network_from
 from berth.model import BadInput, Network
 from berth.pipeline.many.plan_table import PLANS
@@ -106,7 +107,9 @@ def shared_network(inputs: Inputs, network: Path | None) -> Network:
             ["--together: several problems, and all need the same nodes: say whose with --network PROBLEM"]
         )
     path = str(network) if network is not None else inputs.files[0]
-    return network_from(document_from(read_bytes(path), path))
+    content = read_bytes(path)
+    with mistakes_in(path, content):
+        return network_from(document_from(content, path))
 
 
 def read_graphs(session: SparkSession, inputs: Inputs, partitions: int) -> DataFrame:
@@ -126,9 +129,10 @@ def _rows(problem: dict[str, Any]) -> Iterator[dict[str, Any]]:
     try:
         if problem["content"] is None:
             raise BadInput([problem["mistake"]])
-        document = document_from(problem["content"], source.partition("#")[0])
-        if not isinstance(document, dict) or not isinstance(document.get("applications"), list):
-            raise BadInput(["applications: a list of applications is needed"])
+        with mistakes_in(source, problem["content"]):
+            document = document_from(problem["content"], source.partition("#")[0])
+            if not isinstance(document, dict) or not isinstance(document.get("applications"), list):
+                raise BadInput(["applications: a list of applications is needed"])
     except BadInput as error:
         yield {"source": source, "application": "", "content": None, "mistake": "\n".join(error.mistakes)}
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 from berth.evaluation.goal import goal_mistakes
 from berth.files import problem_document, problem_from
-from berth.files.document import read_document
+from berth.files.document import mistakes_in, read_document
 from berth.model import BadInput, Operator, Plan, Problem
 from berth.model.errors import did_you_mean
 
@@ -150,10 +150,11 @@ def load_watched(path: str | Path) -> Problem:
         BadInput: what measuring would not cure.
     """
     document = read_document(Path(path))
-    try:
-        return problem_from(document)
-    except BadInput as error:
-        return _without_rates(document, error)
+    with mistakes_in(path):
+        try:
+            return problem_from(document)
+        except BadInput as error:
+            return _without_rates(document, error)
 
 
 def _without_objective(document: Mapping[str, Any]) -> dict[str, Any]:

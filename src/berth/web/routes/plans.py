@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from berth.evaluation import evaluate as evaluate_plan
 from berth.evaluation.evaluate import change_between, judge_document, with_verdict
+from berth.files.mistakes import Mistake
 from berth.model import Download, Plan
 from berth.web.answers import answer, unprocessable
-from berth.web.documents import Mistake
 from berth.web.plans import by_hand, changed, compared, judged
 from berth.web.requests import (
     PLAN_BODY,

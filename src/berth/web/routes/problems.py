@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from berth.files.mistakes import Mistake
 from berth.web.answers import answer, unprocessable
-from berth.web.documents import Mistake
 from berth.web.problems import example, example_list, read_problem
 from berth.web.requests import (
     Author,

@@ -1,7 +1,9 @@
 """Mistakes at their fields."""
 
+import pytest
+
+from berth.files.mistakes import Mistake, located, mistakes_from
 from berth.model import BadInput
-from berth.web.documents import Mistake, located, mistakes_from
 
 TEXT = """format: berth/v1
 network:
@@ -30,16 +32,16 @@ def test_lines_are_taken_apart() -> None:
             "--set gap: 'much' is no number",
             "--time-limit: 0 is not above 0",
             "the file: expected a mapping, found a list",
-            "x.yaml: line 3, column 5: not valid YAML: oh",
+            "line 3, column 5: not valid YAML: oh",
         ]
     )
-    assert mistakes_from(error, "x.yaml") == [
+    assert mistakes_from(error) == [
         Mistake("applications[0].streams[2].to", "no operator named 'cuont'; did you mean 'count'?"),
         Mistake("policy", "no policy named 'x'"),
         Mistake("parameters.gap", "'much' is no number"),
         Mistake("time_limit", "0 is not above 0"),
         Mistake("", "the file: expected a mapping, found a list"),
-        Mistake("", "line 3, column 5: not valid YAML: oh", 3, 5),
+        Mistake("", "not valid YAML: oh", 3, 5),
     ]
 
 
@@ -58,9 +60,30 @@ def test_fields_are_found_in_the_text() -> None:
     assert (found[3].line, found[3].column) == (1, 1)
 
 
-def test_json_is_yaml() -> None:
-    """Places in JSON are found, too; in JSON with tabs nothing is, and nothing breaks."""
-    (found,) = located([Mistake("a[1].b", "?")], '{"a": [1,\n {"b": 2}]}')
-    assert at('{"a": [1,\n {"b": 2}]}', found) == "2}]}"
-    (found,) = located([Mistake("a[1].b", "?")], '{"a": [1,\n\t{"b": 2}]}')
-    assert found.message == "?"
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": [1,\n {"b": 2}]}',
+        '{"a": [1,\n\t{"b": 2}]}',
+        '{"a":[1,\n{"b":2}]}',
+        '\t{"\\ud83d\\ude00": "\\/",\n"a": [1, {"b": 2}]}',
+    ],
+)
+def test_places_in_json(text: str) -> None:
+    """They are found, too: with tabs, without spaces, and beside characters that JSON writes in halves."""
+    (found,) = located([Mistake("a[1].b", "?")], text)
+    assert at(text, found) == "2}]}"
+
+
+@pytest.mark.parametrize("text", ["a: [1", "{", "", "a: b: c", "- \x00"])
+def test_texts_that_are_neither(text: str) -> None:
+    """Nothing is found there, and nothing breaks."""
+    assert located([Mistake("a", "?")], text)[0].message == "?"
+
+
+def test_as_commands_show_them() -> None:
+    """The file, the line, the field; the column only where there is no field."""
+    assert Mistake("a.b", "is needed", 3, 5).in_file("p.yaml") == "p.yaml:3: a.b: is needed"
+    assert Mistake("a.b", "is needed").in_file("p.yaml") == "p.yaml: a.b: is needed"
+    assert Mistake("", "not valid YAML", 3, 5).in_file("p.yaml") == "p.yaml:3:5: not valid YAML"
+    assert Mistake("", "the file: is empty").in_file("p.yaml") == "p.yaml: the file: is empty"

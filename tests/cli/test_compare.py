@@ -173,6 +173,21 @@ def test_sums_are_on_one_scale(small: Path) -> None:
     assert fast["objective"] == 2.0
 
 
+def test_goals_in_order(small: Path) -> None:
+    """Each level is named, and what was proved of it elsewhere is dropped with the rest."""
+    levels = [{"goal": {"response_time": 1.0}, "objective": 2.0, "bound": 2.0, "gap": 0.0}] * 2
+    plan = json.loads(Path("fast.json").read_text())
+    plan |= {"goal": [{"response_time": 1.0}, {"traffic": 1.0, "nodes_used": 2.0}], "levels": levels}
+    Path("ordered.json").write_text(json.dumps(plan))
+    done = berth("compare", "small.yaml", "--plan", "ordered.json")
+    assert "response time, then 1 traffic + 2 nodes used  optimal" in done.stdout
+    (here,) = json.loads(berth("compare", "small.yaml", "--plan", "ordered.json", "--json").stdout)
+    (there,) = json.loads(berth("compare", "changed.yaml", "--plan", "ordered.json", "--json").stdout)
+    assert here["levels"] == levels
+    assert "levels" not in there
+    assert there["goal"] == plan["goal"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

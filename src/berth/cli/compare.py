@@ -185,7 +185,7 @@ def _document(problem: Problem, row: Row) -> dict[str, Any]:
 
 def print_comparison(problem: Problem, rows: Sequence[Row]) -> None:
     """A row for each plan, then one for each metric; the best of the plans that break nothing has a star."""
-    goal = _goal_text(problem.objective)
+    goal = _goal_text(problem.objectives)
     judge = f"{problem.name} ({problem.fingerprint})"
     out.print(f"all judged by {escape(judge)} · objective: {escape(goal)}\n", soft_wrap=True)
     _print_plans(problem, rows)
@@ -214,7 +214,7 @@ def _print_plans(problem: Problem, rows: Sequence[Row]) -> None:
         value = "-" if row.value is None else metric_value(key, row.value) if key else quantity(row.value)
         table.add_row(
             escape(row.name) + other,
-            escape(_goal_text(plan.first_goal)) if row.applies else "-",
+            escape(_goal_text(plan.goals)) if row.applies else "-",
             plan.status if row.applies else "[red]does not apply[/]",
             _starred(value, row.keeps_all and _is(row.value, best)),
             "-" if row.file or not row.applies else f"{plan.seconds:.2f} s",
@@ -274,12 +274,14 @@ def _starred(text: str, best: bool) -> str:
     return f"[bold green]{text} *[/]" if best else f"{text}  "
 
 
-def _goal_text(goal: Mapping[str, float]) -> str:
-    """A goal in words: a metric, or a sum of them with their weights."""
-    names = {name: name.replace("_", " ") for name in goal}
-    if len(goal) < 2:
-        return next(iter(names.values()), "-")
-    return " + ".join(f"{quantity(weight)} {names[name]}" for name, weight in goal.items())
+def _goal_text(goals: Sequence[Mapping[str, float]]) -> str:
+    """Goals in words: each a metric, or a sum of them with their weights."""
+    return ", then ".join(map(_level_text, goals)) or "-"
+
+
+def _level_text(goal: Mapping[str, float]) -> str:
+    words = {name.replace("_", " "): quantity(weight) for name, weight in goal.items()}
+    return " + ".join(words if len(words) == 1 else (f"{weight} {name}" for name, weight in words.items()))
 
 
 def _key(goal: Mapping[str, float]) -> str | None:

@@ -76,6 +76,7 @@ def with_verdict(problem: Problem, plan: Plan, verdict: Evaluation) -> Plan:
         objective=_own_objective(plan, verdict.metrics),
         bound=None,
         gap=None,
+        levels=(),
     )
 
 

@@ -55,11 +55,15 @@ class Plan:
         return self.problem_fingerprint not in ("", fingerprint)
 
     @property
+    def goals(self) -> tuple[Mapping[str, float], ...]:
+        """What was minimised, level by level; empty where that is not known."""
+        levels = (self.goal,) if isinstance(self.goal, Mapping) else self.goal
+        return tuple(level for level in levels if level)
+
+    @property
     def first_goal(self) -> Mapping[str, float]:
         """What was minimised before all else."""
-        if isinstance(self.goal, Mapping):
-            return self.goal
-        return self.goal[0] if self.goal else {}
+        return self.goals[0] if self.goals else {}
 
     @property
     def found(self) -> bool:

@@ -70,7 +70,9 @@ def compared(problem: Problem, plans: Mapping[str, Plan]) -> dict[str, Any]:
         | _compared(problem, plan, goal)
         for identity, plan in plans.items()
     ]
-    return {"judged_by": judge_document(problem), "goal": dict(problem.objective), "plans": rows}
+    goals = [dict(weights) for weights in problem.objectives]
+    sought = goals if problem.then else goals[0]
+    return {"judged_by": judge_document(problem), "goal": sought, "plans": rows}
 
 
 def _compared(problem: Problem, plan: Plan, goal: Goal | None) -> dict[str, Any]:

@@ -34,8 +34,9 @@ export function bestOf(metric, values) {
   return metric.maximise ? Math.max(...known) : Math.min(...known);
 }
 
-/** A goal in words: "response time", or "1 × response time + 0.5 × availability". */
+/** A goal in words: "response time", or "1 × response time + 0.5 × availability"; several in order: "a, then b". */
 export function goalText(goal, metrics) {
+  if (Array.isArray(goal)) return goal.map((level) => goalText(level, metrics)).join(", then ");
   const entries = Object.entries(goal ?? {}).filter(([, weight]) => weight > 0);
   if (!entries.length) return "no objective";
   const label = (name) => metrics.find((metric) => metric.name === name)?.label ?? name.replaceAll("_", " ");
@@ -43,8 +44,9 @@ export function goalText(goal, metrics) {
   return entries.map(([name, weight]) => `${quantity(weight)} × ${label(name)}`).join(" + ");
 }
 
-/** The metric that a goal of one weight is; null for sums. */
+/** The metric that a goal of one weight (the first, of several in order) is; null for sums. */
 export function goalMetric(goal, metrics) {
+  if (Array.isArray(goal)) return goalMetric(goal[0], metrics);
   const entries = Object.entries(goal ?? {}).filter(([, weight]) => weight > 0);
   return entries.length === 1 ? metrics.find((metric) => metric.name === entries[0][0]) ?? null : null;
 }

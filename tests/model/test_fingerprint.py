@@ -14,6 +14,7 @@ import yaml
 import berth
 from berth.files import load, problem_document, problem_from
 from berth.model import Node, Problem
+from berth.policies.sequence import solve_in_turn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -164,6 +165,13 @@ def test_plans_say_what_they_are_for() -> None:
         assert not plan.is_of_another_version(problem.fingerprint)
         assert plan.is_of_another_version(elsewhere.fingerprint)
     assert not replace(plan, problem_fingerprint="").is_of_another_version(problem.fingerprint)
+
+
+def test_requests_one_after_another() -> None:
+    """Their plan is one of the whole problem, whatever was left for each of them."""
+    problem = load(EXAMPLES / "filling-cluster.yaml")
+    plan = solve_in_turn(problem, "ffd")
+    assert plan.problem_fingerprint == problem.fingerprint
 
 
 def _with_node(problem: Problem, name: str) -> Problem:

@@ -39,9 +39,10 @@ def _content(value: Any) -> Any:
     if isinstance(value, frozenset | set):
         return sorted(value)
     if isinstance(value, np.ndarray):
+        plain = np.ascontiguousarray(value + 0.0, dtype="<f8")
         # whatever is no number is the same
-        plain = np.where(np.isnan(value), np.nan, value + 0.0)
-        return hashlib.sha256(np.ascontiguousarray(plain, dtype="<f8").tobytes()).hexdigest()
+        plain[np.isnan(plain)] = np.nan
+        return hashlib.sha256(plain.tobytes()).hexdigest()
     if isinstance(value, Mapping):
         # of a resource or a price that is not named there is 0
         return {

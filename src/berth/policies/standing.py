@@ -150,7 +150,10 @@ class Standing:
             application = _with_work(application, name, alone.instances)
             busy = np.zeros(len(busy))
         occupied = Occupied({}, busy, self._operators_with_a_choice())
-        return replace(alone, network=network, applications=(application,)), occupied
+        request = replace(alone, network=network, applications=(application,))
+        # its plan becomes part of a plan of the whole, and what is left changes with every request
+        vars(request)["fingerprint"] = self.problem.fingerprint
+        return request, occupied
 
     def _busy_processors(self) -> np.ndarray:
         """The reference processors that are busy on every node."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
+from contextlib import suppress
+from typing import Self
 
-from berth.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, NOT_FOUND
+from berth.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, KEPT, NOT_FOUND
 
 FILES = ("PROBLEM", "PLAN", "EVENTS")
 """What options call the files that people mix up."""
@@ -13,26 +16,55 @@ FILES = ("PROBLEM", "PLAN", "EVENTS")
 
 def main() -> None:
     """Run the command; bad input becomes one line for each mistake and exit code 2."""
-    try:
-        sys.exit(_run())
-    except KeyboardInterrupt:
-        if _plans():
-            _complain("interrupted: no plan")
-            sys.exit(NOT_FOUND)
-        _complain("interrupted")
-        sys.exit(INTERRUPTED)
-    except MemoryError as error:
-        _complain(f"out of memory: {error}" if str(error) else "out of memory")
-        sys.exit(FAILED)
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; Python must not complain at exit either.
-        _drop_output()
-        sys.exit(1)
-    except OSError as error:
-        _drop_output()
-        where = "standard output: can't be written" if error.filename is None else error.filename
-        _complain(f"{where}: {(error.strerror or str(error)).lower()}")
-        sys.exit(BAD_INPUT)
+    with _Outputs() as outputs:
+        try:
+            sys.exit(_run())
+        except KeyboardInterrupt:
+            if _plans():
+                _complain("interrupted: no plan")
+                sys.exit(NOT_FOUND)
+            _complain("interrupted")
+            sys.exit(INTERRUPTED)
+        except MemoryError as error:
+            _complain(f"out of memory: {error}" if str(error) else "out of memory")
+            sys.exit(FAILED)
+        except OSError as error:
+            outputs.drop()
+            if isinstance(error, BrokenPipeError) and outputs.unread:
+                sys.exit(KEPT)
+            where = "standard output: can't be written" if error.filename is None else error.filename
+            _complain(f"{where}: {(error.strerror or str(error)).lower()}")
+            sys.exit(BAD_INPUT)
+
+
+class _Outputs:
+    """Standard output and standard error, whatever becomes of their numbers: rich drops what nobody reads."""
+
+    def __enter__(self) -> Self:
+        self._kept = {}
+        for number in (1, 2):
+            with suppress(OSError):  # it may be closed
+                self._kept[number] = os.dup(number)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for kept in self._kept.values():
+            os.close(kept)
+
+    @property
+    def unread(self) -> list[int]:
+        """Which of them nobody reads any more: head and less have seen enough."""
+        watch = select.poll()
+        for kept in self._kept.values():
+            watch.register(kept, 0)
+        gone = {kept for kept, event in watch.poll(0) if event & select.POLLERR}
+        return [number for number, kept in self._kept.items() if kept in gone]
+
+    def drop(self) -> None:
+        """Let nothing more be written where it can't be, not even by Python at its end."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for number in self.unread or [1]:
+            os.dup2(nowhere, number)
 
 
 def _run() -> int:
@@ -43,8 +75,10 @@ def _run() -> int:
     try:
         app()
     except SystemExit as stop:
-        if _interrupted(stop):
+        if _because_of(stop, KeyboardInterrupt):
             raise KeyboardInterrupt from stop
+        if _because_of(stop, BrokenPipeError):
+            raise BrokenPipeError from stop
         # What is still buffered may fail, too: now is the time to hear of it.
         sys.stdout.flush()
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
@@ -98,10 +132,10 @@ def _plans() -> bool:
     return _command() in ("solve", "compare")
 
 
-def _interrupted(stop: BaseException) -> bool:
-    """Whether the command's end was Ctrl-C: typer turns that into an exit code."""
+def _because_of(stop: BaseException, kind: type[BaseException]) -> bool:
+    """Whether the command's end was Ctrl-C or a broken pipe: typer and rich make an exit code of these."""
     cause = stop.__cause__ or (None if stop.__suppress_context__ else stop.__context__)
-    return isinstance(stop, KeyboardInterrupt) or (cause is not None and _interrupted(cause))
+    return isinstance(stop, kind) or (cause is not None and _because_of(cause, kind))
 
 
 def _line_of_spark(error: Exception) -> str | None:
@@ -118,10 +152,6 @@ def _line_of_spark(error: Exception) -> str | None:
 def _complain(line: str) -> None:
     if sys.stderr is not None:
         print(line, file=sys.stderr)
-
-
-def _drop_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ def check_throughput(situation: Situation) -> Iterator[str]:
     throughputs = situation.structure.throughput
     for number, hosted in situation.hosted.items():
         paced = [instance for instance in hosted if throughputs[instance.operator] is not None]
-        loads = processors.loads(situation, paced) or []
+        loads = processors.loads(situation, paced, processors.paced_load) or []
         name, speed, there = (
             situation.node_name(number),
             situation.speed(number),

@@ -1,10 +1,10 @@
 """Processors: the load of an instance, utilisation, and the warnings about both."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from .amounts import fits, known
 from .situation import Situation
-from .workload import Instance, Stream, Structure
+from .workload import Instance, Stream, Structure, highest
 
 
 def load(structure: Structure, instance: Instance) -> float | None:
@@ -12,16 +12,21 @@ def load(structure: Structure, instance: Instance) -> float | None:
 
     "where its application has `throughput_per_s`, throughput / parallelism x work_ms / 1000, as before.
     Otherwise work_ms / 1000 x the tuples per second that it takes in". "`work_ms: 0` is load 0 whatever the
-    rates". Reading: a provider that is lifted to a taker's throughput has one, as before.
+    rates". Reading: a taker's throughput lifts the load of its provider, and lowers it never.
     """
     operator = structure.workload.operators[instance.operator]
-    throughput = structure.throughput[instance.operator]
     if operator.work_ms == 0:
         return 0.0
-    if throughput is not None:
-        return throughput / operator.parallelism * operator.work_ms / 1000.0
-    tuples = tuples_per_s(structure, instance)
-    return None if tuples is None else operator.work_ms / 1000.0 * tuples
+    tuples = tuples_per_s(structure, instance) if operator.throughput is None else None
+    lifted = paced_load(structure, instance)
+    return highest(lifted, None if tuples is None else operator.work_ms / 1000.0 * tuples)
+
+
+def paced_load(structure: Structure, instance: Instance) -> float | None:
+    """Return the load that a throughput, its own or a taker's, gives an instance; None: there is none."""
+    operator = structure.workload.operators[instance.operator]
+    throughput = structure.throughput[instance.operator]
+    return None if throughput is None else throughput / operator.parallelism * operator.work_ms / 1000.0
 
 
 def tuples_per_s(structure: Structure, instance: Instance) -> float | None:
@@ -55,13 +60,17 @@ def taken_in(structure: Structure, stream: Stream, instance: Instance) -> float 
     return tuples / structure.workload.operators[instance.operator].parallelism
 
 
-def loads(situation: Situation, instances: Iterable[Instance]) -> list[float] | None:
+def loads(
+    situation: Situation,
+    instances: Iterable[Instance],
+    load_of: Callable[[Structure, Instance], float | None] = load,
+) -> list[float] | None:
     """Return what instances of one node load it with; None: one of the loads is unknown.
 
     "Equal computations on one node count once, at the highest rate."
     """
     groups = situation.computations(instances)
-    each = [known(load(situation.structure, instance) for instance in group) for group in groups]
+    each = [known(load_of(situation.structure, instance) for instance in group) for group in groups]
     return known(None if group is None else max(group) for group in each)
 
 

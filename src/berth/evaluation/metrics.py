@@ -232,11 +232,8 @@ def _loaded_response_time(situation: Situation) -> float | None:
 
 
 def _response_time_sum(situation: Situation) -> float | None:
-    finish = situation.finish_ms
-    if finish is None:
-        return None
-    applications = range(len(situation.problem.applications))
-    return float(sum(finish[situation.belongs_to(number)].max(initial=0.0) for number in applications))
+    times = situation.response_times_ms
+    return None if times is None else float(times.sum())
 
 
 def _utilisation_max(situation: Situation) -> float | None:

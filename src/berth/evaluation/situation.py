@@ -342,6 +342,8 @@ class Situation:
     def asked_load(self) -> FloatArray:
         """By instance, the reference processors that its throughput takes; NaN without a throughput."""
         graph = self.graph
+        if not self.plan.reuse:
+            return graph.asked_load
         throughput = self.lifted.throughput[graph.operator_of] / graph.operator_values("parallelism")
         return np.asarray(throughput * graph.work_ms / 1000.0)
 
@@ -354,12 +356,12 @@ class Situation:
     def node_load(self) -> FloatArray:
         """By node, the reference processors that it keeps busy, equal computations once; NaN: unknown."""
         numbers, group = self.computations
-        loads = self.load[self.running]
-        if len(numbers) < len(loads):
-            highest = np.full(len(numbers), -np.inf)
-            np.maximum.at(highest, group, loads)
-            loads = highest
-        return np.bincount(self.node_of[numbers], loads, len(self.network.nodes)).astype(np.float64)
+        # beyond all others, because the highest of loads of which one is unknown is unknown
+        loads = np.nan_to_num(self.load[self.running], nan=np.inf)
+        highest = np.zeros(len(numbers))
+        np.maximum.at(highest, group, loads)
+        there = np.bincount(self.node_of[numbers], highest, len(self.network.nodes)).astype(np.float64)
+        return np.where(np.isinf(there), np.nan, there)
 
     @cached_property
     def broken(self) -> tuple[str, ...]:
@@ -466,6 +468,18 @@ class Situation:
         free = (sender == receiver) | np.isinf(card)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(free, 0.0, 1000.0 * size / card)
+
+    @cached_property
+    def response_times_ms(self) -> FloatArray | None:
+        """By application, when the last of its results is there; None if a link is missing."""
+        finish = self.finish_ms
+        if finish is None:
+            return None
+        graph, slowest = self.graph, np.zeros(len(self.problem.applications))
+        np.maximum.at(slowest, graph.application_of[self.running], finish[self.running])
+        for number in {graph.operators[graph.operator_index[taker]].application for taker in self.plan.reuse}:
+            slowest[number] = finish[self.belongs_to(number)].max(initial=0.0)
+        return slowest
 
     def belongs_to(self, application: int) -> BoolArray:
         """The instances that an application depends on: its own, and what it reuses with all above."""

@@ -230,13 +230,18 @@ class InstanceGraph:
         return np.where(size > 0.0, size, np.nan)
 
     @cached_property
+    def asked_load(self) -> FloatArray:
+        """The reference processors that each instance's throughput takes; NaN without a throughput."""
+        return np.asarray(self.throughput_share * self.work_ms / 1000.0)
+
+    @cached_property
     def load(self) -> FloatArray:
         """The reference processors that each instance keeps busy, nothing shared; NaN: unknown.
 
         Where its application has a throughput it is that, else what its tuples take.
         """
-        units = np.where(np.isnan(self.throughput_share), self._tuples_per_s, self.throughput_share)
-        return np.where(self.work_ms == 0.0, 0.0, units * self.work_ms / 1000.0)
+        by_tuples = np.where(self.work_ms == 0.0, 0.0, self._tuples_per_s * self.work_ms / 1000.0)
+        return np.where(np.isnan(self.asked_load), by_tuples, self.asked_load)
 
     @property
     def _tuples_per_s(self) -> FloatArray:
@@ -247,8 +252,8 @@ class InstanceGraph:
         ).astype(np.float64)
         # the highest of unknown rates is unknown, and so is that of no streams at all
         given = np.full(len(self.operators), -np.inf)
-        np.maximum.at(given, self.stream_ends[:, 0], per_stream)
-        given[np.isneginf(given)] = np.nan
+        np.maximum.at(given, self.stream_ends[:, 0], np.nan_to_num(per_stream, nan=np.inf))
+        given[np.isinf(given)] = np.nan
         emitted = given[self.operator_of] / self.operator_values("parallelism")
         fed = np.zeros(len(self.operators), dtype=bool)
         fed[self.stream_ends[:, 1]] = True

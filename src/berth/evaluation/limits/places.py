@@ -181,13 +181,13 @@ class Processor(_NodeLimit):
     def __init__(self, setting: Setting) -> None:
         network, graph = setting.problem.network, setting.graph
         self._asked_only = network.max_utilisation is None
-        loads = (
-            np.where(np.isnan(graph.throughput_share), 0.0, graph.load) if self._asked_only else graph.load
-        )
+        loads = graph.asked_load if self._asked_only else graph.load
         super().__init__(network, np.nan_to_num(loads), setting.processors)
 
     def needed_in(self, situation: Situation) -> FloatArray:
         """By instance; a reused result may need more than its own application asks for."""
+        if not situation.plan.reuse:
+            return self.needed
         return np.nan_to_num(situation.asked_load if self._asked_only else situation.load)
 
     def violation(self, use: Use) -> str:
@@ -366,6 +366,7 @@ def place_of(node: Node, by: str | None) -> tuple[str, str]:
 
 
 _known: WeakKeyDictionary[Problem, tuple[PlaceLimit, ...]] = WeakKeyDictionary()
+_known_cores: WeakKeyDictionary[Problem, OneCore | None] = WeakKeyDictionary()
 
 
 def place_limits(setting: Setting) -> tuple[PlaceLimit, ...]:
@@ -398,8 +399,11 @@ def keeps_up(problem: Problem) -> bool:
 
 def one_core(setting: Setting) -> OneCore | None:
     """The limit of single instances; None where that of the nodes says the same, or nobody asks."""
-    several = bool((setting.problem.network.cores > 1.0).any())
-    return OneCore(setting) if several and keeps_up(setting.problem) else None
+    problem = setting.problem
+    if problem not in _known_cores:
+        several = bool((problem.network.cores > 1.0).any())
+        _known_cores[problem] = OneCore(setting) if several and keeps_up(problem) else None
+    return _known_cores[problem]
 
 
 class Room:

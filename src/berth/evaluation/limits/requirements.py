@@ -34,12 +34,10 @@ class LongestResponse(Requirement):
     def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
         """The applications that ask for it, where it can be known."""
         asking = [k for k, item in enumerate(self.applications) if item.max_response_time_ms is not None]
-        if not asking or not situation.complete or situation.finish_ms is None:
+        if not asking or situation.response_times_ms is None:
             return nothing()
-        finish = situation.finish_ms
-        slowest = [finish[situation.belongs_to(number)].max(initial=0.0) for number in asking]
         latest = [self.applications[number].max_response_time_ms for number in asking]
-        return np.array(asking), np.array(slowest), np.array(latest, dtype=np.float64)
+        return np.array(asking), situation.response_times_ms[asking], np.array(latest, dtype=np.float64)
 
     def violation(self, use: Use) -> str:
         """What the judge says where it is exceeded."""

@@ -45,7 +45,7 @@ def situation_of(document: Entry, plan: Entry | None = None) -> Situation:
 @pytest.mark.parametrize(
     ("node", "kind", "name", "used", "limit"),
     [
-        ({"speed": 0.5}, "processor", "rome", 0.4, 1.0),
+        ({"speed": 0.5}, "processor", "rome", 0.2, 0.5),
         ({"capacity": {"cpu": 2}}, "capacity", "rome cpu", 1.0, 2.0),
         ({"nic_bytes_per_s": 250}, "card", "rome", 200.0, 250.0),
     ],
@@ -120,4 +120,4 @@ def test_command(tmp_path: Path) -> None:
     found = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert found["bottleneck"] == found["exceeded"][0]
     assert found["bottleneck"]["slack"] == pytest.approx(-40)
-    assert set(found) == {"metrics", "violations", "bottleneck", "exceeded"}
+    assert set(found) == {"metrics", "violations", "warnings", "bottleneck", "exceeded"}

@@ -79,21 +79,21 @@ def best_levels(problem: dict[str, Any], bounds: list[Bounds] | None = None) -> 
         values = [worth(situation, goal, scale) for situation in admitted]
         best = max(values) if is_maximised(goal) else min(values)
         found.append(best)
-        slack = tolerance(problem, level, best)
         admitted = [
             situation
             for situation, value in zip(admitted, values, strict=True)
-            if abs(value - best) <= slack + DUST * abs(best)
+            if is_near(problem, level, value, best)
         ]
     return found
 
 
-def tolerance(problem: dict[str, Any], level: int, best: float) -> float:
-    """Return how far a value may be from the best one.
+def is_near(problem: dict[str, Any], level: int, value: float, best: float) -> bool:
+    """Tell whether a value is near enough to a level's best one.
 
     "a relative 1e-6, or the level's entry of `objective_within` [...] where that is larger (one number a
     level; for normalised sums the tolerance is absolute [...])".
     """
     within = problem.get("objective_within", [])
     allowed = max(NEAR_ENOUGH, within[level] if level < len(within) else 0.0)
-    return allowed if is_normalised(problem, goals(problem)[level]) else allowed * abs(best)
+    unit = 1.0 if is_normalised(problem, goals(problem)[level]) else abs(best)
+    return abs(value - best) <= allowed * unit + DUST * abs(best)

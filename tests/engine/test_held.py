@@ -18,8 +18,6 @@ Entry = dict[str, Any]
 NOT_MOVED = (
     "containers_used",
     "container_traffic",
-    "response_time_sum",
-    "utilisation_max",
     "failover_response_time",
 )
 """What doesn't depend on nodes."""

@@ -117,6 +117,11 @@ class Paths:
         least_log_availability: Amounts,
     ) -> None: ...
 
+class Processing:
+    """What blocks keep busy, in sum and by their busiest instance, and the processors of nodes."""
+
+    def __init__(self, *, load: Amounts, one_core: Amounts, processors: Amounts) -> None: ...
+
 class Weights:
     """What a unit of each thing that is no plain sum adds to the value."""
 
@@ -124,8 +129,10 @@ class Weights:
         self,
         *,
         response_time: float = 0.0,
+        response_time_sum: float = 0.0,
         loaded_response_time: float = 0.0,
         busiest_link: float = 0.0,
+        busiest_machine: float = 0.0,
         log_availability: float = 0.0,
         availability: float = 0.0,
     ) -> None: ...
@@ -143,6 +150,7 @@ class Case:
         links: Links,
         machines: Machines,
         paths: Paths,
+        processing: Processing,
         weights: Weights,
     ) -> None: ...
     @property
@@ -187,7 +195,15 @@ class Plan:
 class Search:
     """Local search from a plan of its own; it keeps the best that it saw."""
 
-    def __init__(self, case: Case, seed: int) -> None: ...
+    def __init__(
+        self,
+        case: Case,
+        seed: int,
+        *,
+        ceilings: list[Case] = ...,
+        most: list[float] = ...,
+        unit: list[float] = ...,
+    ) -> None: ...
     def place_in_order(self, order: Numbers, wanted: Numbers) -> None: ...
     def go_to(self, nodes: Numbers) -> None: ...
     def go_to_best(self) -> None: ...

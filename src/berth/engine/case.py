@@ -9,7 +9,7 @@ from berth.core import engine
 from berth.engine.links import Parts, flow_terms, links_of, machines_of
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
-from berth.evaluation.limits import SAFE_TOLERANCE
+from berth.evaluation.limits import SAFE_TOLERANCE, one_core
 from berth.evaluation.metrics import AVAILABILITY, AdditiveMetric
 from berth.evaluation.situation import data_unit_bytes
 from berth.exact.placement import BlockLimit, Placement
@@ -18,15 +18,29 @@ from berth.model import BadInput
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
-NO_SUMS = ("response_time", "loaded_response_time", "bandwidth_max")
+NO_SUMS = (
+    "response_time",
+    "response_time_sum",
+    "loaded_response_time",
+    "bandwidth_max",
+    "utilisation_max",
+)
 BY_THEMSELVES = ("availability", "placement_cost", "processing_power", "moved_instances", "moved_state")
 """The metrics by instance that have few costs or are the engine's own. Any other is a whole table."""
 MOST_COSTS = 50_000_000
 """Entries of such a table: 400 MB."""
 
 
-def case_of(placement: Placement, goal: Goal, rate: FloatArray | None = None) -> engine.Case:
-    """The case of a placement whose candidates are not pruned yet; `rate` replaces the rates of its pairs.
+def case_of(
+    placement: Placement, goal: Goal, rate: FloatArray | None = None, limited: bool = True
+) -> engine.Case:
+    """The case of a placement whose candidates are not pruned yet.
+
+    Args:
+        placement: what is placed.
+        goal: what the value of a plan is.
+        rate: replaces the rates of its pairs.
+        limited: whether limits and requirements count; without them, it is only about the value.
 
     Raises:
         BadInput: the goal has a metric that the engine doesn't know.
@@ -34,39 +48,56 @@ def case_of(placement: Placement, goal: Goal, rate: FloatArray | None = None) ->
     _check(goal)
     network, table = placement.network, placement.network.table
     weights = {name: goal.coefficient(name) for name in goal.weights}
-    time, loaded, busiest = (weights.get(name, 0.0) for name in NO_SUMS)
+    time, times, loaded, busiest, utilised = (weights.get(name, 0.0) for name in NO_SUMS)
     is_product = goal.scale == "raw" and goal.single is None
     availability = weights.get("availability", 0.0)
     applications = placement.setting.problem.applications
-    bounded_time = any(each.max_response_time_ms is not None for each in applications)
-    bounded_availability = any(each.min_availability for each in applications)
+    bounded_time = limited and any(each.max_response_time_ms is not None for each in applications)
+    bounded_availability = limited and any(each.min_availability for each in applications)
     rate = placement.rate if rate is None else rate
     total = float(rate.sum())
-    binding = table.bandwidth_bound and not _never_full(table.physical_bandwidth, total)
+    binding = limited and table.bandwidth_bound and not _never_full(table.physical_bandwidth, total)
     parts = Parts(
         flow=bool(flow_terms(goal)),
-        delay=time != 0.0 or loaded != 0.0 or bounded_time,
+        delay=time != 0.0 or times != 0.0 or loaded != 0.0 or bounded_time,
         availability=availability != 0.0 or bounded_availability,
         links=binding or busiest != 0.0,
-        ports=network.one_port,
-        cards=network.cards_bound and float(network.nic_bytes_per_s.min()) < total,
+        ports=limited and network.one_port,
+        cards=limited and network.cards_bound and float(network.nic_bytes_per_s.min()) < total,
     )
     links, near = links_of(network, goal, parts)
     return engine.Case(
         blocks=_blocks(placement),
         streams=_streams(placement, rate),
         own_costs=_own_costs(placement, goal),
-        limits=_limits(placement),
+        limits=_limits(placement, limited),
         links=links,
         machines=machines_of(network, goal, near, parts),
-        paths=_paths(placement),
+        paths=_paths(placement, limited),
+        processing=_processing(placement) if utilised != 0.0 else NO_PROCESSING,
         weights=engine.Weights(
             response_time=time,
+            response_time_sum=times,
             loaded_response_time=loaded,
             busiest_link=busiest,
+            busiest_machine=utilised,
             log_availability=0.0 if is_product else availability,
             availability=availability if is_product else 0.0,
         ),
+    )
+
+
+NO_PROCESSING = engine.Processing(load=np.zeros(0), one_core=np.zeros(0), processors=np.zeros(0))
+
+
+def _processing(placement: Placement) -> engine.Processing:
+    loads = placement.graph.load
+    busiest = np.zeros(len(placement.blocks))
+    np.maximum.at(busiest, placement.block_of, loads)
+    return engine.Processing(
+        load=np.bincount(placement.block_of, loads, len(placement.blocks)).astype(np.float64),
+        one_core=busiest,
+        processors=placement.network.processors,
     )
 
 
@@ -85,9 +116,9 @@ def _never_full(bandwidth: object, total: float) -> bool:
     return bool((np.asarray(values) >= total).all())
 
 
-def _limits(placement: Placement) -> engine.Limits:
+def _limits(placement: Placement, limited: bool) -> engine.Limits:
     limits = engine.Limits(len(placement.blocks), len(placement.network.nodes))
-    for limit in placement.limits:
+    for limit in placement.limits if limited else ():
         blocks = np.flatnonzero(limit.needed)
         limits.add(
             blocks=blocks, needed=limit.needed[blocks], place_of_node=limit.of.place_of, room=limit.of.room
@@ -133,15 +164,21 @@ def _candidate_groups(placement: Placement) -> tuple[IndexArray, list[IndexArray
         needed = np.stack([limit.needed for limit in limits], axis=1)
         rooms = np.stack([limit.of.room for limit in limits], axis=1)
         rooms += SAFE_TOLERANCE * np.abs(rooms)
-    numbers: dict[tuple[int, bytes], int] = {}
+    core = one_core(placement.setting)
+    each = np.zeros(len(placement.blocks))
+    if core is not None:
+        np.maximum.at(each, placement.block_of, core.needed)
+    numbers: dict[tuple[int, bytes, float], int] = {}
     candidates: list[IndexArray] = []
     group = np.empty(len(placement.blocks), dtype=np.int64)
     known: dict[bytes, IndexArray] = {}
     for block, nodes in enumerate(placement.candidates):
         need = needed[block]
-        key = id(nodes), need.tobytes()
+        key = id(nodes), need.tobytes(), float(each[block])
         if key not in numbers:
             fits = nodes[((need <= rooms[nodes]) | (need == 0.0)).all(axis=1)].astype(np.int64)
+            if core is not None:
+                fits = fits[core.fits(placement.blocks[block], fits)]
             numbers[key] = len(candidates)
             candidates.append(known.setdefault(fits.tobytes(), fits))
         group[block] = numbers[key]
@@ -218,16 +255,16 @@ def _own_costs(placement: Placement, goal: Goal) -> engine.OwnCosts:
     )
 
 
-def _paths(placement: Placement) -> engine.Paths:
+def _paths(placement: Placement, limited: bool) -> engine.Paths:
     graph, applications = placement.graph, placement.setting.problem.applications
     instance, position = _along_streams(placement)
     sender, receiver = position[graph.pair_sender], position[graph.pair_receiver]
     by_receiver, by_sender = np.argsort(receiver, kind="stable"), np.argsort(sender, kind="stable")
     everyone = np.arange(len(graph) + 1)
     bytes_of = np.nan_to_num(data_unit_bytes(placement.setting.problem)).astype(np.float64)
-    latest = [each.max_response_time_ms for each in applications]
+    latest = [each.max_response_time_ms if limited else None for each in applications]
     with np.errstate(divide="ignore"):
-        least = np.log(np.array([each.min_availability or 0.0 for each in applications]))
+        least = np.log(np.array([(each.min_availability or 0.0) * limited for each in applications]))
     return engine.Paths(
         block_of=placement.block_of[instance].astype(np.int64),
         work_ms=graph.work_ms[instance].astype(np.float64),
@@ -322,6 +359,7 @@ def case_of_sums(
             latest_ms=np.array([np.inf]),
             least_log_availability=np.array([-np.inf]),
         ),
+        processing=NO_PROCESSING,
         weights=engine.Weights(),
     )
 

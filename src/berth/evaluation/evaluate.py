@@ -49,7 +49,8 @@ def evaluation_of(situation: Situation) -> Evaluation:
         broken = (*situation.broken, *loss_violations(situation))
         worth_knowing = tuple(warnings(situation))
     metrics = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
-    return Evaluation(metrics, broken, worth_knowing)
+    above = (f"{item.words} asked" for item in situation.setting.ceilings if not item.keeps(metrics))
+    return Evaluation(metrics, (*broken, *above), worth_knowing)
 
 
 SAME = 1e-6

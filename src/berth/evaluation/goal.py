@@ -97,6 +97,43 @@ class Goal:
         )
 
 
+@dataclass(frozen=True)
+class Ceiling:
+    """A goal that must not get worse than a value while another one is sought."""
+
+    goal: Goal
+    limit: float
+    """In the goal's terms; what is maximised must not be below it."""
+
+    @classmethod
+    def near(cls, goal: Goal, best: float, within: float) -> Ceiling:
+        """Near enough to a goal's best value: a share of it, or for normalised sums an absolute distance."""
+        absolute = goal.single is None and goal.scale == "normalised"
+        slack = within if absolute else within * abs(best)
+        return cls(goal, best - slack if goal.maximise else best + slack)
+
+    @property
+    def costs(self) -> float:
+        """The sum of costs at the limit, from which `from_costs` makes the limit."""
+        if self.goal.single == "availability":
+            return -math.log(max(self.limit, 1e-300))
+        return self.limit - self.goal.constant
+
+    def keeps(self, metrics: Mapping[str, float]) -> bool:
+        """Whether a plan with these metrics is near enough."""
+        value = self.goal.value(metrics)
+        if value is None:
+            return False
+        rounding = 1e-12 * max(abs(self.limit), abs(value)) + 1e-12
+        return value >= self.limit - rounding if self.goal.maximise else value <= self.limit + rounding
+
+    @property
+    def words(self) -> str:
+        """What it asks for, in words."""
+        names = " + ".join(name.replace("_", " ") for name in self.goal.weights)
+        return f"{names} {'at least' if self.goal.maximise else 'at most'} {self.limit:.6g}"
+
+
 def on_scale(name: str, value: float) -> float:
     """A metric on the scale of the normalisation: availability by its logarithm."""
     return math.log(max(value, SMALLEST_AVAILABILITY)) if name == "availability" else value

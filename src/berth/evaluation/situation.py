@@ -19,6 +19,7 @@ from berth.model.errors import did_you_mean
 from berth.model.instances import InstanceGraph, PathSchedule, pairs_of
 
 if TYPE_CHECKING:
+    from berth.evaluation.goal import Ceiling
     from berth.evaluation.losses import JudgedLoss
 
 FloatArray = NDArray[np.float64]
@@ -140,6 +141,8 @@ class Setting:
     previous: Plan | None = None
     occupied: Occupied | None = None
     """What others have taken of the nodes."""
+    ceilings: tuple[Ceiling, ...] = ()
+    """Goals that must not get worse than some values."""
 
     def capacity(self, resource: str) -> FloatArray:
         """What every node has of a resource for this problem."""

@@ -21,7 +21,14 @@ from berth.model import BadInput, Network
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-FACTORS = ("response_time", "loaded_response_time", "bandwidth_max", *PACKING_METRICS)
+FACTORS = (
+    "response_time",
+    "response_time_sum",
+    "loaded_response_time",
+    "bandwidth_max",
+    "utilisation_max",
+    *PACKING_METRICS,
+)
 """Metrics that are no sums but have a term of their own in the exact model."""
 MOST_PAIRS = 100_000_000
 """Pairs of nodes beyond which no bound is looked for: it would take minutes."""

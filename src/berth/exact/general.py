@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation.goal import on_scale
 from berth.evaluation.metrics import AVAILABILITY
-from berth.exact.costs import Costs, add_metric
+from berth.exact.costs import Costs, add_metric, costs_of
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
@@ -50,8 +50,8 @@ def solve_general(task: ExactTask) -> Found:
 def _solved(task: ExactTask, ceiling: float) -> Found:
     """Quick deterministic attempts, one strategy each, then a portfolio from where they ended."""
     best = Found("unknown", task.start, -np.inf)
-    model = CpSatModel(task.placement)
-    objective = Objective(model, task.costs, ceiling)
+    model, objective = _model(task, ceiling)
+    objective.minimise()
     if np.isfinite(task.least):
         objective.at_least(task.least)
     model.order_interchangeable(task.costs)
@@ -71,6 +71,17 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
         if attempt.outcome in ("optimal", "infeasible") or task.budget.over:
             break
     return best
+
+
+def _model(task: ExactTask, ceiling: float) -> tuple[CpSatModel, Objective]:
+    """All plans that keep every constraint, and their costs, which may be up to a ceiling."""
+    model = CpSatModel(task.placement)
+    for kept in task.placement.setting.ceilings:
+        costs = costs_of(kept.goal, task.placement)
+        # a product in a sum can't be said in linear terms: the judge sees to that one
+        if "availability" not in costs.factors:
+            Objective(model, costs, kept.costs if kept.costs > 0 else np.inf).keep_within(kept.costs)
+    return model, Objective(model, task.costs, ceiling)
 
 
 def _attempts(task: ExactTask) -> list[SolverOptions]:
@@ -100,8 +111,7 @@ def attempts(seed: int, gap: float = 0.0, paths: bool = False) -> list[SolverOpt
 
 def _preferred(task: ExactTask, ceiling: float, best: Run) -> IndexArray | None:
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
-    model = CpSatModel(task.placement)
-    objective = Objective(model, task.costs, ceiling)
+    model, objective = _model(task, ceiling)
     if task.ties == "first":
         model.order_interchangeable(task.costs)
         weights = [nodes.tolist() for nodes in task.placement.candidates]

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.budget import Budget
-from berth.evaluation import Setting, evaluate
+from berth.evaluation import Setting, Situation
+from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.additive.sums import solve_sums
@@ -81,6 +82,13 @@ def minimise(
     placement = Placement(setting, sampling)
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
+    for ceiling in setting.ceilings:
+        if (
+            ceiling.goal.single == "response_time"
+            and placement.gridable
+            and placement.size <= LARGEST_LOOKAHEAD
+        ):
+            placement.keep(PathTimes(placement).within(ceiling.limit))
     judge = _Judge(placement)
     task = ExactTask(placement, goal, budget, judge.metrics, seed, gap, progress, ties)
     shaped = solve_by_structure(task) or solve_sums(task) if ties == "any" else None
@@ -173,7 +181,7 @@ class _Judge:
         nodes = self._placement.nodes_of_instances(blocks)
         containers = self._placement.containers_of_instances(blocks)
         plan = Plan(assignment_of(setting.problem, nodes), containers=containers)
-        evaluation = evaluate(setting.problem, plan, setting.previous, setting.occupied)
+        evaluation = evaluation_of(Situation(setting, plan))
         return None if evaluation.violations else evaluation.metrics
 
     def plan(self, goal: Goal, blocks: IndexArray | None) -> _Judged | None:

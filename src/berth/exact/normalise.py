@@ -12,7 +12,7 @@ from berth.evaluation.metrics import AdditiveMetric
 from berth.exact.minimise import Solution, minimise
 from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
-from berth.exact.placement import Placement, modelled
+from berth.exact.placement import Placement, modelled, most_utilised
 
 SHARE = 0.15
 """The share of the time that is left which each of these bounds may take."""
@@ -73,8 +73,12 @@ def _proved(solution: Solution) -> float:
 
 
 def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | None:
-    if name in ("response_time", "loaded_response_time"):
+    if name in ("response_time", "loaded_response_time", "failover_response_time"):
         return PathTimes(Placement(setting), loaded=name.startswith("loaded")).horizon
+    if name == "response_time_sum":
+        return PathTimes(Placement(setting)).horizons_added
+    if name == "utilisation_max":
+        return most_utilised(Placement(setting))
     if name == "bandwidth_max":
         return 1.0
     if not isinstance(METRIC_BY_NAME[name], AdditiveMetric) and name not in PACKING_METRICS:

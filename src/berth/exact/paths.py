@@ -136,6 +136,18 @@ class PathTimes:
     @cached_property
     def horizon(self) -> float:
         """The longest path with the worst node and the worst link on every hop (card 1.9)."""
+        return float(self._latest.max(initial=0.0))
+
+    @property
+    def horizons_added(self) -> float:
+        """The same of every application, added up."""
+        latest = np.zeros(len(self.placement.setting.problem.applications))
+        np.maximum.at(latest, self.placement.graph.application_of, self._latest)
+        return float(latest.sum())
+
+    @cached_property
+    def _latest(self) -> FloatArray:
+        """By instance, when it is done at the worst."""
         graph = self.placement.graph
         latest = np.zeros(len(graph))
         crowd = float(len(graph)) if self.loaded else 1.0
@@ -149,7 +161,7 @@ class PathTimes:
             for pair in self.incoming[number]:
                 arrival = max(arrival, latest[graph.pair_sender[pair]] + self._worst_transfer(pair))
             latest[number] = arrival + float(own.max(initial=0.0))
-        return float(latest.max(initial=0.0))
+        return latest
 
     def _worst_transfer(self, pair: int) -> float:
         """A pair's time over the worst link; a bound on it where there are too many to look at."""

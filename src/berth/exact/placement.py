@@ -298,6 +298,14 @@ def unmodelled(problem: Problem, packs: bool = False) -> str | None:
     return None
 
 
+def most_utilised(placement: Placement) -> float:
+    """No plan has a higher utilisation of a node, or of a core by one instance."""
+    loads, network = placement.graph.load, placement.network
+    nodes = np.unique(np.concatenate(placement.candidates))
+    together = float((loads.sum() / network.processors[nodes]).max(initial=0.0))
+    return max(together, float((loads.max(initial=0.0) / network.speed[nodes]).max(initial=0.0)))
+
+
 def modelled(setting: Setting) -> Setting:
     """The setting without what the exact model leaves out; plans for it are then judged in the real one."""
     problem = setting.problem
@@ -311,4 +319,4 @@ def modelled(setting: Setting) -> Setting:
         for application in problem.applications
     )
     held = replace(problem, applications=applications, sharing=False)
-    return Setting(held, setting.previous, setting.occupied)
+    return replace(setting, problem=held)

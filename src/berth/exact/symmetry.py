@@ -30,6 +30,7 @@ def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]
             nodes.tobytes(),
             tuple(float(limit.needed[block]) for limit in placement.limits),
             float(placement.graph.work_ms[number]),
+            float(np.nan_to_num(placement.graph.load[number], nan=-1.0)),
             int(placement.graph.application_of[number]),
             costs.block[block].tobytes() if costs is not None else b"",
             tuple(sorted(neighbours[block])),

@@ -153,6 +153,14 @@ class Problem:
             first[joined] = first[joined].min()
         return np.asarray(np.unique(first, return_inverse=True)[1], dtype=np.intp).reshape(-1)
 
+    def for_goal(self, weights: Mapping[str, float]) -> Problem:
+        """The problem with one other goal; all that doesn't depend on goals is the same."""
+        other = replace(self, objective=weights, then=(), objective_within=())
+        for name in ("instances", "sharing_keys", "together", "block_of", "losses", "fingerprint"):
+            if name in vars(self):
+                vars(other)[name] = vars(self)[name]
+        return other
+
     def with_node(self, number: int, node: Node) -> Problem:
         """The problem with another node in place of one."""
         nodes = tuple(node if k == number else item for k, item in enumerate(self.network.nodes))

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from berth.evaluation import Setting, evaluate
+from berth.evaluation import Situation
+from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.exact.placement import unmodelled
 from berth.model import BadInput
 from berth.model.pair_fields import AllPairsError
 from berth.model.parameters import SHARE, parameter
 from berth.policies.odp import OdpParameters, infeasible
-from berth.policies.policy import About, Answer, Task, plan_of
+from berth.policies.policy import About, Answer, Task, plan_of, problem_goal
 from berth.policies.registry import find_policy
 from berth.policies.search import SearchParameters
 from berth.policies.sharing.goals import GOALS as FOREST_GOALS
-from berth.policies.solve import problem_goal
 
 CLOSE = 1e-3
 """Where `odp` came to its end with less of a gap, a search gets few steps."""
@@ -45,7 +45,7 @@ class AutoParameters(OdpParameters):
     @property
     def only_odp(self) -> bool:
         """Whether something was asked for that nobody else heeds."""
-        return self.candidate_fraction < 1 or self.ties != "any"
+        return self.candidate_fraction < 1 or self.ties in ("first", "random")
 
 
 class Auto:
@@ -58,6 +58,7 @@ class Auto:
         holds="all; what the chosen policy can't hold is judged and said",
     )
     parameters = AutoParameters
+    keeps_order = True
 
     def solve(self, task: Task) -> Answer:
         """Prove it if there is time for that, else search with what is left of it."""
@@ -80,7 +81,7 @@ class _Attempts:
         if goal.bounds:
             # No policy has to look for the scale of a normalised sum again.
             scaled = replace(task.problem, objective_bounds=goal.bounds)
-            self._setting = Setting(scaled, task.setting.previous, task.setting.occupied)
+            self._setting = replace(task.setting, problem=scaled)
         self._best: tuple[float, Answer] | None = None
         self._bound: float | None = None
         self._exact = task.budget
@@ -146,7 +147,7 @@ class _Attempts:
     def _is_of_forest(self) -> bool:
         """Whether it is paper 004's problem: shared operators or objects, and one of its goals."""
         shares = not self._packs and unmodelled(self._task.problem) is not None
-        return shares and self._goal.single in FOREST_GOALS
+        return shares and self._goal.single in FOREST_GOALS and not self._task.setting.ceilings
 
     @property
     def _bounded_usage(self) -> bool:
@@ -189,7 +190,7 @@ class _Attempts:
         elif name == "search" and self._bounded_usage:
             budget = budget.part(0.7)
         began = self._task.budget.elapsed
-        start = None if self._best is None else self._best[1].nodes
+        start = self._task.start if self._best is None else self._best[1].nodes
         task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget, start=start)
         try:
             answer = replace(policy.solve(task), policy=name)
@@ -221,7 +222,7 @@ class _Attempts:
             return None
         setting = self._setting
         plan = replace(plan_of(setting.problem, answer), goal=dict(self._goal.weights))
-        evaluation = evaluate(setting.problem, plan, setting.previous, setting.occupied)
+        evaluation = evaluation_of(Situation(setting, plan))
         return None if evaluation.violations else self._goal.value(evaluation.metrics)
 
     def _better(self, one: float, other: float) -> bool:

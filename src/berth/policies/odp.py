@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from berth.evaluation.goal import Goal
+from berth.evaluation.situation import assignment_of
 from berth.exact.minimise import Solution, minimise
 from berth.exact.placement import Sampling, modelled, unmodelled
+from berth.exact.task import Ties
+from berth.model import Plan
 from berth.model.parameters import SHARE, Parameters, Values, parameter
 from berth.policies.downloads import choose_downloads
-from berth.policies.policy import About, Answer, Task
+from berth.policies.policy import About, Answer, Task, problem_goal
 from berth.policies.sharing.exact import solve_shared
-from berth.policies.solve import problem_goal
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,9 @@ class OdpParameters(Parameters):
     gap: float = parameter(
         0.0, "stop when the gap is at most this", Values(lambda gap: 0 <= gap < 1, "is not from 0 to below 1")
     )
-    ties: Literal["any", "first", "random"] = parameter(
-        "any", "among equally good plans: any, the one on the first nodes, or one at random"
+    ties: Literal["better", "any", "first", "random"] = parameter(
+        "better",
+        "among equally good plans: one better in other ways, any, the one on the first nodes, one at random",
     )
 
 
@@ -41,6 +44,7 @@ class Odp:
         holds="all; object downloads and reuse only for objectives that are sums, and bandwidth_max",
     )
     parameters = OdpParameters
+    keeps_order = True
 
     def solve(self, task: Task) -> Answer:
         """Minimise the problem's objective over all plans that keep the constraints."""
@@ -61,7 +65,12 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
 
     # The bounds of a normalised sum are those of plans without reuse: nothing is proved about others.
     plain = goal.single is not None or goal.scale == "raw"
-    if not plain or parameters.ties != "any" or not all(map(covered, goal.weights)):
+    if (
+        not plain
+        or _picks(parameters) != "any"
+        or task.setting.ceilings
+        or not all(map(covered, goal.weights))
+    ):
         return None
     answer = solve_shared(task, goal, True, parameters.gap)
     # Beside a plan that is there already, one of the model without reuse would prove nothing.
@@ -80,7 +89,8 @@ def solve_for(task: Task, goal: Goal) -> Answer:
         parameters.gap,
         Sampling(parameters.candidate_fraction, seed),
         progress=task.progress,
-        ties=parameters.ties,
+        ties=_picks(parameters),
+        known=None if task.start is None else Plan(assignment_of(task.problem, task.start)),
     )
     sampled = parameters.candidate_fraction < 1
     if solution.status == "infeasible" and not sampled:
@@ -91,6 +101,11 @@ def solve_for(task: Task, goal: Goal) -> Answer:
         if seen.trace.get("conflict"):
             return seen
     return _answer(task, goal, solution, sampled)
+
+
+def _picks(parameters: OdpParameters) -> Ties:
+    """Which of several best plans the solver itself picks."""
+    return "any" if parameters.ties == "better" else parameters.ties
 
 
 def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer:

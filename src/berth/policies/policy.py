@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.evaluation import Setting
-from berth.evaluation.goal import Goal, goal_mistakes
+from berth.evaluation.goal import Ceiling, Goal, gap_between, goal_mistakes
 from berth.evaluation.situation import assignment_of
+from berth.exact.normalise import objective_bounds
 from berth.model import Download, Plan, Problem, parameters
 from berth.model.plan import Status
 
@@ -60,6 +61,38 @@ class Task:
         self.report(Progress(self.budget.elapsed, objective, bound, stage))
 
 
+def problem_goal(task: Task) -> Goal | None:
+    """The problem's objective as a goal, with bounds where it needs them; None if no plan exists."""
+    problem = task.problem
+    goal = Goal(problem.objective, problem.objective_scale)
+    if goal.single is not None or problem.objective_scale == "raw":
+        return goal
+    task.progress(None, None, "bounds of each metric")
+    bounds = objective_bounds(task.setting, task.budget, task.seed)
+    return None if bounds is None else replace(goal, bounds=bounds)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One of several goals in order, and what is proved about it."""
+
+    goal: Goal
+    bound: float | None
+    """It holds among the plans that the goals before admit; None: nothing is proved."""
+    within: float
+    """How near to its best value a plan has to be."""
+
+    def proves(self, metrics: Mapping[str, float]) -> bool:
+        """Whether a plan with these metrics is proved to be near enough."""
+        return self.bound is not None and Ceiling.near(self.goal, self.bound, self.within).keeps(metrics)
+
+    def document(self, metrics: Mapping[str, float]) -> dict[str, Any]:
+        """What it came to in a plan with these metrics."""
+        value = self.goal.value(metrics)
+        gap = None if value is None or self.bound is None else gap_between(value, self.bound)
+        return {"goal": dict(self.goal.weights), "objective": value, "bound": self.bound, "gap": gap}
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """What a policy found. Metrics and violations are not its business: the judge computes them."""
@@ -76,6 +109,8 @@ class Answer:
     downloads: tuple[Download, ...] = ()
     reuse: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    levels: tuple[Level, ...] = ()
+    """What came of goals in order."""
     policy: str | None = None
     """Who found it, where that is another policy than the one that was asked."""
 

@@ -19,8 +19,7 @@ from berth.evaluation.goal import Goal
 from berth.model import Application, Network, Problem
 from berth.model.parameters import at_least, parameter
 from berth.policies.odp import OdpParameters, infeasible, solve_for
-from berth.policies.policy import About, Answer, Task
-from berth.policies.solve import problem_goal
+from berth.policies.policy import About, Answer, Task, problem_goal
 
 PLACES = "executors"
 
@@ -50,7 +49,9 @@ class SchedulerOdp:
         parameters: SchedulerParameters = task.parameters
         problem = as_executors(task.problem, parameters)
         setting = Setting(problem, task.setting.previous)
-        ties: Literal["any", "first", "random"] = "random" if parameters.first_run else parameters.ties
+        ties: Literal["better", "any", "first", "random"] = (
+            "random" if parameters.first_run else parameters.ties
+        )
         inner = replace(task, setting=setting, parameters=replace(parameters, ties=ties))
         goal = Goal({"availability": 1.0}) if parameters.first_run else problem_goal(inner)
         answer = infeasible(inner) if goal is None else solve_for(inner, goal)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,17 @@ from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import AllPairsError
 from berth.model.plan import Status
-from berth.policies.policy import Answer, Policy, Progress, Task, parameters_from, plan_of
+from berth.policies.levels import TIE_SHARE, break_ties, solve_in_order
+from berth.policies.policy import (
+    Answer,
+    Level,
+    Policy,
+    Progress,
+    Task,
+    parameters_from,
+    plan_of,
+    problem_goal,
+)
 from berth.policies.registry import DEFAULT, find_policy
 
 DEFAULT_TIME_LIMIT = 60.0
@@ -61,7 +71,7 @@ def solve(
         setting, parameters_from(chosen.parameters, parameters, chosen.about.name), seed, budget, progress
     )
     try:
-        return _plan(task, chosen.about.name, chosen.solve(task))
+        return _plan(task, chosen.about.name, _answer(task, chosen))
     except AllPairsError as error:
         reason = f"{chosen.about.name} {_OUT_OF_REACH}: {error}; try --policy mopa"
         return _plan(task, chosen.about.name, Answer("unknown", reason=reason))
@@ -75,7 +85,7 @@ def check_objective(setting: Setting) -> None:
     """
     problem = setting.problem
     mistakes = list(goal_mistakes(problem))
-    for name in problem.objective:
+    for name in dict.fromkeys(name for weights in problem.objectives for name in weights):
         metric = METRIC_BY_NAME[name]
         if metric.needs_previous and setting.previous is None:
             mistakes.append(f"objective.{name}: needs a previous plan (--previous PLAN)")
@@ -83,15 +93,16 @@ def check_objective(setting: Setting) -> None:
         raise BadInput(mistakes)
 
 
-def problem_goal(task: Task) -> Goal | None:
-    """The problem's objective as a goal, with bounds where it needs them; None if no plan exists."""
-    problem = task.problem
-    goal = Goal(problem.objective, problem.objective_scale)
-    if goal.single is not None or problem.objective_scale == "raw":
-        return goal
-    task.progress(None, None, "bounds of each metric")
-    bounds = objective_bounds(task.setting, task.budget, task.seed)
-    return None if bounds is None else replace(goal, bounds=bounds)
+def _answer(task: Task, policy: Policy) -> Answer:
+    """What a policy finds; those that can keep goals in order, and break ties."""
+    if not getattr(policy, "keeps_order", False):
+        return policy.solve(task)
+    if task.problem.then:
+        return solve_in_order(task, policy)
+    if getattr(task.parameters, "ties", "better") != "better":
+        return policy.solve(task)
+    answer = policy.solve(replace(task, budget=task.budget.part(1.0 - TIE_SHARE)))
+    return break_ties(task, answer)
 
 
 def on_one_scale(setting: Setting, budget: Budget, seed: int) -> Problem:
@@ -121,7 +132,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         problem_fingerprint=problem.fingerprint,
         policy=answer.policy or policy,
         seed=task.seed,
-        goal=dict(goal.weights if goal is not None else problem.objective),
+        goal=_goal_of(problem, goal),
         status=answer.status,
         reason=answer.reason,
         seconds=round(task.budget.elapsed, 6),
@@ -131,14 +142,35 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         return plan
     evaluation = evaluate(problem, plan, task.setting.previous, task.setting.occupied)
     objective = goal.value(evaluation.metrics) if goal is not None else None
+    levels = answer.levels or _levels_of(problem, plan, goal)
     plan = replace(
         plan,
         metrics=evaluation.metrics,
         violations=evaluation.violations,
         warnings=evaluation.warnings,
         objective=objective,
+        levels=tuple(level.document(evaluation.metrics) for level in levels),
     )
     return _with_proof(plan, answer)
+
+
+def _goal_of(problem: Problem, goal: Goal | None) -> Mapping[str, float] | tuple[Mapping[str, float], ...]:
+    """What was minimised: a policy's own goal, or all of the problem's."""
+    if goal is not None and dict(goal.weights) != dict(problem.objective):
+        return dict(goal.weights)
+    levels = tuple(dict(weights) for weights in problem.objectives)
+    return levels if problem.then else levels[0]
+
+
+def _levels_of(problem: Problem, plan: Plan, goal: Goal | None) -> tuple[Level, ...]:
+    """The problem's goals, of which a policy heeds the first at most: nothing is proved."""
+    if isinstance(plan.goal, Mapping):
+        return ()
+    scale = problem.objective_scale
+    later = (Goal(weights, scale) for weights in problem.then)
+    first = Goal(problem.objective, scale) if goal is None else goal
+    known = (item for item in (first, *later) if item.single is not None or scale == "raw" or item.bounds)
+    return tuple(Level(item, None, 0.0) for item in known)
 
 
 def _with_proof(plan: Plan, answer: Answer) -> Plan:
@@ -152,5 +184,8 @@ def _with_proof(plan: Plan, answer: Answer) -> Plan:
     if answer.bound is None or plan.objective is None:
         return replace(plan, status="feasible")
     gap = gap_between(plan.objective, answer.bound)
-    status: Status = "optimal" if answer.status == "optimal" and gap <= OPTIMAL_GAP else "feasible"
+    proved = (
+        all(level.proves(plan.metrics) for level in answer.levels) if answer.levels else gap <= OPTIMAL_GAP
+    )
+    status: Status = "optimal" if answer.status == "optimal" and proved else "feasible"
     return replace(plan, bound=answer.bound, gap=gap, status=status)

@@ -183,7 +183,7 @@ double Case::own_cost(Index block, Index node) const {
 }
 
 Case::Case(Blocks blocks_, Rows<Stream> streams_, OwnCosts own_costs_, Limits limits_, Links links_,
-           Machines machines_, Paths paths_, Weights weights_)
+           Machines machines_, Paths paths_, Processing processing_, Weights weights_)
     : blocks(std::move(blocks_)),
       streams(std::move(streams_)),
       own_costs(std::move(own_costs_)),
@@ -191,6 +191,7 @@ Case::Case(Blocks blocks_, Rows<Stream> streams_, OwnCosts own_costs_, Limits li
       links(std::move(links_)),
       machines(std::move(machines_)),
       paths(std::move(paths_)),
+      processing(std::move(processing_)),
       weights(weights_) {
     limits.arrange();
     double total = 0.0, flowing = 0.0;
@@ -202,13 +203,15 @@ Case::Case(Blocks blocks_, Rows<Stream> streams_, OwnCosts own_costs_, Limits li
     const auto is_finite = [](double value) { return std::isfinite(value); };
     const auto& latest = paths.latest_ms;
     const auto& least = paths.least_log_availability;
-    counts_response_time = weights.response_time != 0.0 || std::any_of(latest.begin(), latest.end(), is_finite);
+    counts_response_time = weights.response_time != 0.0 || weights.response_time_sum != 0.0 ||
+                           std::any_of(latest.begin(), latest.end(), is_finite);
     counts_loaded = weights.loaded_response_time != 0.0;
     counts_availability = weights.availability != 0.0 || weights.log_availability != 0.0 ||
                           std::any_of(least.begin(), least.end(), is_finite);
     const auto& uses = machines.cost_of_use;
     pays_for_nodes = std::any_of(uses.begin(), uses.end(), [](double cost) { return cost > 0.0; });
-    must_make_moves = links.counts_physical || links.one_port || counts_loaded;
+    must_make_moves =
+        links.counts_physical || links.one_port || counts_loaded || weights.busiest_machine != 0.0;
     const std::size_t entries = static_cast<std::size_t>(blocks.size()) * static_cast<std::size_t>(links.nodes);
     // A table answers for all of a block's streams: nothing else may be asked of them.
     keeps_table = links.dense && links.counts_flow && !links.may_lack() && !counts_availability &&

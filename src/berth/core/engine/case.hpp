@@ -220,15 +220,24 @@ struct Paths {
 // What a unit of each thing that is no plain sum adds to the value that is minimised.
 struct Weights {
     double response_time = 0.0;
+    double response_time_sum = 0.0;
     double loaded_response_time = 0.0;
     double busiest_link = 0.0;
+    double busiest_machine = 0.0;
     double log_availability = 0.0;
     double availability = 0.0;
 };
 
+// What keeps processors busy; empty where that doesn't count.
+struct Processing {
+    std::vector<double> load;        // of blocks, in reference processors
+    std::vector<double> one_core;    // of the busiest instance of a block
+    std::vector<double> processors;  // of nodes
+};
+
 struct Case {
     Case(Blocks blocks, Rows<Stream> streams, OwnCosts own_costs, Limits limits, Links links, Machines machines,
-         Paths paths, Weights weights);
+         Paths paths, Processing processing, Weights weights);
 
     Blocks blocks;
     Rows<Stream> streams;  // by block
@@ -237,6 +246,7 @@ struct Case {
     Links links;
     Machines machines;
     Paths paths;
+    Processing processing;
     Weights weights;
 
     // What follows from these.

@@ -325,16 +325,23 @@ void bind_case(nb::module_& module) {
         .def(nb::new_(&make_paths), nb::kw_only(), "block_of"_a, "work_ms"_a, "input_first"_a, "inputs"_a,
              "input_bytes"_a, "output_first"_a, "outputs"_a, "output_bytes"_a, "application_first"_a, "latest_ms"_a,
              "least_log_availability"_a);
-    nb::class_<Weights>(module, "Weights")
-        .def(nb::new_([](double response_time, double loaded_response_time, double busiest_link,
-                         double log_availability, double availability) {
-                 return Weights{response_time, loaded_response_time, busiest_link, log_availability, availability};
+    nb::class_<Processing>(module, "Processing")
+        .def(nb::new_([](const Amounts& load, const Amounts& one_core, const Amounts& processors) {
+                 return Processing{copied(load), copied(one_core), copied(processors)};
              }),
-             nb::kw_only(), "response_time"_a = 0.0, "loaded_response_time"_a = 0.0, "busiest_link"_a = 0.0,
-             "log_availability"_a = 0.0, "availability"_a = 0.0);
+             nb::kw_only(), "load"_a, "one_core"_a, "processors"_a);
+    nb::class_<Weights>(module, "Weights")
+        .def(nb::new_([](double response_time, double response_time_sum, double loaded_response_time,
+                         double busiest_link, double busiest_machine, double log_availability, double availability) {
+                 return Weights{response_time,   response_time_sum, loaded_response_time, busiest_link,
+                                busiest_machine, log_availability,  availability};
+             }),
+             nb::kw_only(), "response_time"_a = 0.0, "response_time_sum"_a = 0.0, "loaded_response_time"_a = 0.0,
+             "busiest_link"_a = 0.0, "busiest_machine"_a = 0.0, "log_availability"_a = 0.0, "availability"_a = 0.0);
     nb::class_<Case>(module, "Case")
-        .def(nb::init<Blocks, Streams, OwnCosts, Limits, Links, Machines, Paths, Weights>(), nb::kw_only(), "blocks"_a,
-             "streams"_a, "own_costs"_a, "limits"_a, "links"_a, "machines"_a, "paths"_a, "weights"_a)
+        .def(nb::init<Blocks, Streams, OwnCosts, Limits, Links, Machines, Paths, Processing, Weights>(),
+             nb::kw_only(), "blocks"_a, "streams"_a, "own_costs"_a, "limits"_a, "links"_a, "machines"_a, "paths"_a,
+             "processing"_a, "weights"_a)
         .def_prop_ro("movable", [](const Case& self) { return static_cast<Index>(self.blocks.movable.size()); })
         .def_prop_ro("choices",
                      [](const Case& self) {
@@ -383,7 +390,19 @@ void bind_plan(nb::module_& module) {
 void bind_search(nb::module_& module) {
     using Unlocked = nb::call_guard<nb::gil_scoped_release>;
     nb::class_<Search>(module, "Search")
-        .def(nb::init<const Case&, std::uint64_t>(), "case"_a, "seed"_a, nb::keep_alive<1, 2>())
+        .def(
+            "__init__",
+            [](Search* self, const Case& problem, std::uint64_t seed, const std::vector<const Case*>& ceilings,
+               const std::vector<double>& most, const std::vector<double>& unit) {
+                std::vector<Ceiling> held;
+                for (std::size_t number = 0; number < ceilings.size(); ++number) {
+                    held.push_back({ceilings[number], most[number], unit[number]});
+                }
+                new (self) Search(problem, seed, held);
+            },
+            "case"_a, "seed"_a, nb::kw_only(), "ceilings"_a = std::vector<const Case*>{},
+            "most"_a = std::vector<double>{}, "unit"_a = std::vector<double>{}, nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 4>())
         .def(
             "place_in_order",
             [](Search& self, const Numbers& order, const Numbers& wanted) {
@@ -409,7 +428,7 @@ void bind_search(nb::module_& module) {
         .def_prop_ro("evaluated", &Search::evaluated)
         .def_prop_ro("nodes", [](const Search& self) { return numpy_nodes(self.plan.nodes()); }, OWNED)
         .def_prop_ro("value", [](const Search& self) { return self.plan.value(); })
-        .def_prop_ro("broken", [](const Search& self) { return self.plan.totals().broken; })
+        .def_prop_ro("broken", &Search::broken)
         .def_prop_ro("best_nodes", [](const Search& self) { return numpy_nodes(self.best().nodes); }, OWNED)
         .def_prop_ro("best_value", [](const Search& self) { return self.best().value; })
         .def_prop_ro("best_whole", [](const Search& self) { return self.best().whole(); });

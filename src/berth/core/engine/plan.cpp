@@ -29,6 +29,7 @@ Plan::Plan(const Case& problem)
       sending_(problem.nodes(), 0.0),
       receiving_(problem.nodes(), 0.0),
       link_load_(problem.links.physical_bandwidth.size(), 0.0),
+      machine_load_(problem.processing.processors.size(), 0.0),
       log_availability_of_(problem.paths.applications(), 0.0),
       longest_(problem.paths.applications(), 0.0),
       slowest_(problem.paths.applications(), 0) {
@@ -47,6 +48,8 @@ Plan::Plan(const Case& problem)
 double Plan::value_of(const Totals& totals) const {
     const Weights& weights = case_.weights;
     double total = totals.cost + weights.response_time * totals.response_time +
+                   weights.response_time_sum * totals.response_time_sum +
+                   weights.busiest_machine * totals.busiest_machine +
                    weights.loaded_response_time * totals.loaded_response_time +
                    weights.busiest_link * totals.busiest_link + weights.log_availability * totals.log_availability;
     if (weights.availability != 0.0) {
@@ -61,7 +64,7 @@ void Plan::clear() {
     }
     std::fill(where_.hosted.begin(), where_.hosted.end(), 0);
     for (auto* loads : {&node_load_, &place_load_, &card_load_, &sending_, &receiving_, &link_load_,
-                        &log_availability_of_}) {
+                        &machine_load_, &log_availability_of_}) {
         std::fill(loads->begin(), loads->end(), 0.0);
     }
     totals_ = {};
@@ -94,15 +97,14 @@ void Plan::complete() {
     }
     if (times_) {
         times_->compute();
+        totals_.response_time_sum = 0.0;
         for (Index application = 0; application < case_.paths.applications(); ++application) {
             longest_[application] = 0.0;
             find_longest(application);
         }
         find_worst();
     }
-    if (case_.weights.busiest_link != 0.0) {
-        find_busiest_link();
-    }
+    find_busiest();
 }
 
 // What a move changes, without making it.
@@ -239,9 +241,7 @@ void Plan::make(Index block, Index node, const Change& change) {
     }
     made_.push_back({block, node_of_[block], change.log_availability});
     shift(block, node, change);
-    if (case_.weights.busiest_link != 0.0) {
-        find_busiest_link();
-    }
+    find_busiest();
 }
 
 void Plan::settle() {
@@ -303,6 +303,9 @@ void Plan::shift(Index block, Index to, const Change& change) {
 }
 
 void Plan::load(Index block, Index node, double sign) {
+    if (!machine_load_.empty()) {
+        machine_load_[node] += sign * case_.processing.load[block];
+    }
     const std::size_t count = case_.limits.by_node.count;
     const double* needed = case_.limits.by_node.needed.data() + block * count;
     double* loads = node_load_.data() + node * count;
@@ -396,6 +399,27 @@ void Plan::load_route(Index sender, Index receiver, double rate) {
         }
         here = next;
     }
+}
+
+void Plan::find_busiest() {
+    if (case_.weights.busiest_link != 0.0) {
+        find_busiest_link();
+    }
+    if (case_.weights.busiest_machine != 0.0) {
+        find_busiest_machine();
+    }
+}
+
+void Plan::find_busiest_machine() {
+    const Processing& processing = case_.processing;
+    double highest = 0.0;
+    for (Index node = 0; node < case_.nodes(); ++node) {
+        highest = std::max(highest, machine_load_[node] / processing.processors[node]);
+    }
+    for (Index block = 0; block < case_.blocks.size(); ++block) {
+        highest = std::max(highest, processing.one_core[block] * case_.machines.slowness[node_of_[block]]);
+    }
+    totals_.busiest_machine = highest;
 }
 
 void Plan::find_busiest_link() {

@@ -23,8 +23,10 @@ struct Totals {
     double log_availability = 0.0;  // of everything in use
     double broken = 0.0;            // by how much limits are exceeded, in units of what is usual for each
     double response_time = 0.0;     // of the slowest application, ms
+    double response_time_sum = 0.0;  // of all applications
     double loaded_response_time = 0.0;
     double busiest_link = 0.0;  // the highest share of a link's bandwidth in use
+    double busiest_machine = 0.0;  // the highest utilisation of a node, or of a core by one instance
 };
 
 // What a move adds to the totals that are sums.
@@ -96,8 +98,8 @@ class Plan {
     // All three at once.
     void move(Index block, Index node);
 
-    // The movable blocks on the longest path of the slowest application.
-    void list_critical_blocks(std::vector<Index>& blocks) const;
+    // The movable blocks on the longest path of an application; NOWHERE: of the slowest one.
+    void list_critical_blocks(std::vector<Index>& blocks, Index application = NOWHERE) const;
 
     // What a block costs on a node, by itself and by its streams; only where a table is kept.
     std::span<const double> table_row(Index block) const {
@@ -137,7 +139,9 @@ class Plan {
     void load_links(Index block, Index node, double sign);
     void load_route(Index sender, Index receiver, double rate);
     void add_load(double& load, double added, double limit, double unit);
+    void find_busiest();
     void find_busiest_link();
+    void find_busiest_machine();
     void empty_table();
     void follow_table(Index block, Index from);
 
@@ -162,6 +166,7 @@ class Plan {
     std::vector<double> node_load_;   // by node and limit of `Limits::by_node`
     std::vector<double> place_load_;  // of the limits in `Limits::by_place` that keep loads
     std::vector<double> card_load_, sending_, receiving_, link_load_;
+    std::vector<double> machine_load_;  // reference processors that are busy, by node
     std::vector<double> log_availability_of_;  // by application
     std::vector<double> table_;
     // Moves that were made and are not settled, and the totals before them.

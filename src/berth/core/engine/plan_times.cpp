@@ -68,6 +68,11 @@ Range Plan::energy_change(Index block, Index node, const Change& change, const P
         range.least += weight * ((application == worst_ ? shortest : std::max(now, shortest)) - now);
         range.most += weight * (std::max(now, longest) - now);
     }
+    const double each = prices.value * weights.response_time_sum;
+    if (each != 0.0) {
+        range.least += each * (shortest - longest_[application]);
+        range.most += each * (longest - longest_[application]);
+    }
     return range;
 }
 
@@ -90,7 +95,9 @@ Range Plan::energy_of_times(const Prices& prices, double room, bool exact) {
 Range Plan::energy_of_response_times(const Prices& prices, double room, bool exact) {
     const double weight = prices.value * case_.weights.response_time, now = totals_.response_time;
     // Where applications are late, others may make up for one that takes longer.
-    const double enough = weight > 0.0 && totals_.broken <= 0.0 ? now + room / weight : INFINITE;
+    const double each = prices.value * case_.weights.response_time_sum;
+    const bool alone = each == 0.0;
+    const double enough = weight > 0.0 && alone && totals_.broken <= 0.0 ? now + room / weight : INFINITE;
     Range range;
     double shortest = 0.0, longest = 0.0;
     bool with_worst = false;
@@ -106,6 +113,8 @@ Range Plan::energy_of_response_times(const Prices& prices, double room, bool exa
         const double late = lateness(application, before);
         range.least += prices.broken * (lateness(application, path.least) - late);
         range.most += prices.broken * (lateness(application, path.most) - late);
+        range.least += each * (path.least - before);
+        range.most += each * (path.most - before);
         shortest = std::max(shortest, path.least);
         longest = std::max(longest, path.most);
         with_worst = with_worst || application == worst_;
@@ -186,6 +195,7 @@ void Plan::settle_times() {
 void Plan::set_longest(Index application, Index slowest) {
     const double before = longest_[application];
     longest_[application] = times_->done[slowest];
+    totals_.response_time_sum += longest_[application] - before;
     slowest_[application] = slowest;
     totals_.broken += lateness(application, longest_[application]) - lateness(application, before);
 }
@@ -217,10 +227,10 @@ void Plan::find_worst() {
     totals_.response_time = longest_[worst_];
 }
 
-void Plan::list_critical_blocks(std::vector<Index>& blocks) const {
+void Plan::list_critical_blocks(std::vector<Index>& blocks, Index application) const {
     constexpr std::size_t MOST = 4096;
     blocks.clear();
-    Index instance = slowest_[worst_];
+    Index instance = slowest_[application == NOWHERE ? worst_ : application];
     while (instance != NOWHERE && blocks.size() < MOST) {
         const Index block = case_.paths.block_of[instance];
         if (case_.blocks.candidates(block).size() > 1) {

@@ -22,19 +22,39 @@ constexpr double DUST = 1e-12;
 
 }  // namespace
 
-Search::Search(const Case& problem, std::uint64_t seed)
+Search::Search(const Case& problem, std::uint64_t seed, const std::vector<Ceiling>& ceilings)
     : plan(problem),
       case_(problem),
       random_(seed),
       is_touched_(problem.blocks.size(), 0),
-      is_quadratic_(QuadraticWalk::suits(problem)) {
+      is_quadratic_(ceilings.empty() && QuadraticWalk::suits(problem)) {
     best_.nodes.assign(problem.blocks.size(), NOWHERE);
+    for (const Ceiling& ceiling : ceilings) {
+        ceilings_.push_back(std::make_unique<Held>(*ceiling.problem, ceiling.most, ceiling.unit));
+    }
 }
 
 // Plans.
 
-void Search::go_to(std::span<const Index> nodes) {
+void Search::place_all(std::span<const Index> nodes) {
     plan.place(nodes);
+    for (auto& ceiling : ceilings_) {
+        ceiling->plan.place(plan.nodes());
+    }
+    over_ = over_ceilings();
+}
+
+double Search::over_ceilings() {
+    double over = 0.0;
+    for (auto& ceiling : ceilings_) {
+        const double later = ceiling->plan.energy_of_times({1.0, 0.0}, INFINITE, true).most;
+        over += beyond(ceiling->plan.value() + later, ceiling->most, ceiling->unit);
+    }
+    return over;
+}
+
+void Search::go_to(std::span<const Index> nodes) {
+    place_all(nodes);
     for (Index block = 0; block < case_.blocks.size(); ++block) {
         touch(block);
     }
@@ -58,11 +78,11 @@ void Search::touch(Index block) {
 }
 
 void Search::note_best() {
-    if (!plan.whole()) {
-        if (plan.totals().broken >= best_.broken) {
+    if (!whole()) {
+        if (broken() >= best_.broken) {
             return;
         }
-        best_.broken = plan.totals().broken;
+        best_.broken = broken();
     } else {
         const double value = plan.value();
         if (best_.whole() && value >= best_.value - 1e-12 * std::abs(best_.value)) {
@@ -182,7 +202,49 @@ void Search::propose_emptied_node(Index node) {
 
 // Trials.
 
+// As below, with all moves made: what ceilings make of them shows only then.
+bool Search::attempt_under_ceilings(double threshold) {
+    const double before = plan.energy(prices_) + prices_.broken * over_;
+    for (std::size_t step = 0; step < trial_.size(); ++step) {
+        const auto [block, node] = trial_[step];
+        if (node == plan.node_of(block)) {
+            break;
+        }
+        ++evaluated_;
+        const Change change = plan.change_of(block, node);
+        if (trial_.size() == 1 && !case_.must_make_moves &&
+            plan.energy_change(block, node, change, prices_).least - prices_.broken * over_ > threshold) {
+            break;
+        }
+        plan.make(block, node, change);
+        for (auto& ceiling : ceilings_) {
+            ceiling->plan.make(block, node, ceiling->plan.change_of(block, node));
+        }
+        const double over = over_ceilings();
+        const double added = plan.energy(prices_) + prices_.broken * over - before;
+        if (times_stay_within(threshold - added)) {
+            plan.settle();
+            for (auto& ceiling : ceilings_) {
+                ceiling->plan.settle();
+            }
+            over_ = over;
+            for (std::size_t made = 0; made <= step; ++made) {
+                touch(trial_[made].block);
+            }
+            return true;
+        }
+    }
+    plan.take_back();
+    for (auto& ceiling : ceilings_) {
+        ceiling->plan.take_back();
+    }
+    return false;
+}
+
 bool Search::attempt(double threshold) {
+    if (!ceilings_.empty()) {
+        return attempt_under_ceilings(threshold);
+    }
     const bool times = case_.counts_response_time || case_.counts_loaded;
     const bool alone = trial_.size() == 1 && !case_.must_make_moves && !times;
     const double before = alone ? 0.0 : plan.energy(prices_);
@@ -281,22 +343,23 @@ void Search::anneal(std::int64_t last) {
     double temperature = cycle_.temperature();
     for (; cycle_.step < last; ++cycle_.step) {
         const std::int64_t step = cycle_.step;
-        if (cycle_.until_whole && plan.whole()) {
+        if (cycle_.until_whole && whole()) {
             cycle_.length = step;
             return;
         }
         if (cycle_.at_epoch()) {
             temperature = cycle_.temperature();
             if (case_.counts_response_time) {
-                plan.list_critical_blocks(critical_);
+                const bool any = case_.weights.response_time_sum != 0.0;
+                plan.list_critical_blocks(critical_, any ? random_.below(case_.paths.applications()) : NOWHERE);
             }
         }
         if (step % cycle_.period == 0) {
-            broken_price_.adapt(!plan.whole());
+            broken_price_.adapt(!whole());
             prices_.broken = broken_price_.now;
         }
         if (step % AFRESH == 0) {
-            plan.place(plan.nodes());
+            place_all(plan.nodes());
         }
         Index block = any_block();
         if (!critical_.empty() && random_.below(2) == 0) {
@@ -406,7 +469,7 @@ void Search::list_options(Index block, Index wanted, std::vector<Index>& options
 double Search::guess(Index block, Index node, const Change& change) const {
     const Weights& weights = case_.weights;
     double cost = (weights.log_availability + weights.availability) * change.log_availability;
-    const double time = weights.response_time + weights.loaded_response_time;
+    const double time = weights.response_time + weights.response_time_sum + weights.loaded_response_time;
     if (time > 0.0) {
         cost += time * plan.delays_around(block, node);
     }

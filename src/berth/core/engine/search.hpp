@@ -24,11 +24,21 @@ struct Best {
     bool whole() const { return broken <= WHOLE; }
 };
 
+// A value that is not to be exceeded, of the same blocks and nodes as the search has.
+struct Ceiling {
+    const Case* problem;
+    double most;
+    double unit;  // so much beyond it counts as one broken limit
+};
+
 class Search {
   public:
-    Search(const Case& problem, std::uint64_t seed);
+    Search(const Case& problem, std::uint64_t seed, const std::vector<Ceiling>& ceilings = {});
 
     Plan plan;
+    // By how much limits and ceilings are broken.
+    double broken() const { return plan.totals().broken + over_; }
+    bool whole() const { return broken() <= WHOLE; }
     const Best& best() const { return best_; }
     std::int64_t evaluated() const { return evaluated_; }
     bool is_quadratic() const { return is_quadratic_; }
@@ -68,6 +78,10 @@ class Search {
     void propose_emptied_node(Index node);
     // Make the moves of the trial until they add no more than a threshold to the energy; else none of them.
     bool attempt(double threshold);
+    bool attempt_under_ceilings(double threshold);
+    // By how much ceilings are exceeded, moves that were made and are not settled included.
+    double over_ceilings();
+    void place_all(std::span<const Index> nodes);
     bool times_stay_within(double room);
 
     // The first plan.
@@ -81,6 +95,14 @@ class Search {
     std::vector<Index> touched_;
     std::vector<std::uint8_t> is_touched_;
     void touch(Index block);
+
+    struct Held {
+        Held(const Case& problem, double most, double unit) : plan(problem), most(most), unit(unit) {}
+        Plan plan;
+        double most, unit;
+    };
+    std::vector<std::unique_ptr<Held>> ceilings_;
+    double over_ = 0.0;
 
     Prices prices_;
     BrokenPrice broken_price_;

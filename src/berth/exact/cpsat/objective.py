@@ -14,10 +14,12 @@ from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.variables import ArrivalTimes
 from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
+from berth.exact.placement import most_utilised
 
 FloatArray = NDArray[np.float64]
 
-PATH_METRICS = {"response_time": False, "loaded_response_time": True}
+PATH_METRICS = {"response_time": False, "response_time_sum": False, "loaded_response_time": True}
+"""Whether load counts, by metric."""
 
 
 class Objective:
@@ -40,10 +42,21 @@ class Objective:
         """The most that rounding can have added to any plan's whole-number objective."""
         self._add_sums()
         for name, times in self._paths.items():
-            self._add_path(costs.factors[name], times)
+            for numbers in self._applications(name):
+                self._add_path(costs.factors[name], times, numbers)
         if "bandwidth_max" in costs.factors:
             self._add_fullest_link(costs.factors["bandwidth_max"])
-        model.cp.minimize(self._expression)
+        if "utilisation_max" in costs.factors:
+            self._add_busiest(costs.factors["utilisation_max"])
+
+    def minimise(self) -> None:
+        """Make it what the model minimises."""
+        self._model.cp.minimize(self._expression)
+
+    def keep_within(self, costs: float) -> None:
+        """Make it a limit: plans that cost more are none."""
+        # Half a unit for each part that was rounded: what fits in truth must fit in whole numbers.
+        self._model.cp.add(self._expression <= int(np.floor(costs * self.factor + self._slack + 1e-6)))
 
     @property
     def _expression(self) -> Any:
@@ -78,7 +91,10 @@ class Objective:
             if decimal is not None and largest * decimal < FINE:
                 return decimal
         for name, times in self._paths.items():
-            largest += abs(costs.factors[name]) * times.horizon
+            summed = name == "response_time_sum"
+            largest += abs(costs.factors[name]) * (times.horizons_added if summed else times.horizon)
+        if "utilisation_max" in costs.factors:
+            largest += abs(costs.factors["utilisation_max"]) * most_utilised(costs.placement)
         largest = min(largest, self._ceiling)
         largest += abs(costs.factors.get("bandwidth_max", 0.0))
         return FINE / max(largest, 1e-12)
@@ -113,14 +129,42 @@ class Objective:
                 terms += list(zip(part.split, rates, strict=True))
         return [(variable, min(weight, self._ceiling)) for variable, weight in terms]
 
-    def _add_path(self, factor: float, times: PathTimes) -> None:
+    def _applications(self, name: str) -> list[list[int]]:
+        """The instances whose worst path counts: all of them or, for a sum, those of each application."""
+        graph = self._costs.placement.graph
+        everyone = list(range(len(graph)))
+        if name != "response_time_sum":
+            return [everyone]
+        count = len(self._costs.placement.setting.problem.applications)
+        return [[k for k in everyone if graph.application_of[k] == number] for number in range(count)]
+
+    def _add_path(self, factor: float, times: PathTimes, numbers: list[int]) -> None:
         """The worst path, in units of the objective, so that no rounding comes between."""
-        arrivals = ArrivalTimes(self._model, times, factor * self.factor, self._ceiling / factor)
+        arrivals = ArrivalTimes(self._model, times, factor * self.factor, self._ceiling / factor, numbers)
         worst = self._model.cp.new_int_var(0, arrivals.horizon, "")
         for end in arrivals.ends():
             self._model.cp.add(worst >= end)
         self._terms.append((worst, 1))
         self._slack += arrivals.depth
+
+    def _add_busiest(self, factor: float) -> None:
+        """The highest utilisation of a node, and of a core by one instance."""
+        placement, model = self._costs.placement, self._model
+        loads, network, scale = placement.graph.load, placement.network, factor * self.factor
+        highest = model.cp.new_int_var(0, int(min(scale * most_utilised(placement), FINE)) + 1000, "")
+        at: dict[int, list[tuple[Any, int]]] = {}
+        for block, numbers in enumerate(placement.blocks):
+            nodes = placement.candidates[block]
+            shares = loads[numbers].sum() / network.processors[nodes] * scale
+            for node, variable, share in zip(nodes.tolist(), model.x[block], shares.tolist(), strict=True):
+                at.setdefault(node, []).append((variable, round(share)))
+            alone = np.round(loads[numbers].max() / network.speed[nodes] * scale).astype(np.int64)
+            model.cp.add(highest >= cp_model.LinearExpr.weighted_sum(model.x[block], alone.tolist()))
+        for terms in at.values():
+            variables, shares = [v for v, _ in terms], [c for _, c in terms]
+            model.cp.add(highest >= cp_model.LinearExpr.weighted_sum(variables, shares))
+        self._terms.append((highest, 1))
+        self._slack += 0.5 * len(placement.blocks) + 1.0
 
     def _add_fullest_link(self, factor: float) -> None:
         """The highest share of a link's bandwidth in use."""

@@ -31,8 +31,9 @@ class Run:
     """The solver's bound, in whole-number terms."""
 
 
-SECONDS_PER_WORK = 5.0
-"""No unit of deterministic work takes so long, unless the solver goes in circles."""
+SECONDS_PER_WORK, LEAST_SECONDS = 20.0, 20.0
+"""No unit of deterministic work takes so long, even on a crowded machine, unless the solver goes in circles.
+What the clock cuts short depends on who else is at work, so that must be rare."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def search(
 ) -> tuple[cp_model.CpSolver, Any]:
     """Run the solver on any model within a budget; the solver, which has the values, and its status."""
     if options.work is not None:
-        budget = budget.part(1.0, most=SECONDS_PER_WORK * options.work)
+        budget = budget.part(1.0, most=max(SECONDS_PER_WORK * options.work, LEAST_SECONDS))
     solver = solver_for(budget, options)
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(solver.solve, model, _Watcher(progress))

@@ -17,7 +17,7 @@ from berth.model.randomness import generator_for
 
 IndexArray = NDArray[np.int64]
 
-TIMES = ("response_time", "loaded_response_time")
+TIMES = ("response_time", "response_time_sum", "loaded_response_time")
 """What depends on paths."""
 SLICE = 0.05
 """Seconds of steps between two looks at the clock."""
@@ -42,6 +42,8 @@ NEARER = 200
 """Steps for each block in which delays are drawn together, before response times are searched."""
 SHARE = 0.2
 """The share of what is left that a cycle takes, within these."""
+SMALLEST_CEILING, CEILING_ROUNDING, CEILING_UNIT = 1e-6, 1e-12, 0.1
+"""Of ceilings: units for those near 0, the share that is rounding, and the share that is one broken limit."""
 REPAIRS = (0.3, 1.0, 0.1, 3.0)
 """How hot one repair after the other begins: so many units too many are taken lightly."""
 
@@ -54,7 +56,16 @@ class LocalSearch:
     ) -> None:
         self.placement, self._goal, self._seed = placement, goal, seed
         self.case = case_of(placement, goal, rate)
-        self._search = engine.Search(self.case, int(generator_for(seed).integers(2**62)))
+        kept = placement.setting.ceilings
+        ceilings = [case_of(placement, item.goal, rate, limited=False) for item in kept]
+        scales = [max(abs(item.costs), SMALLEST_CEILING) for item in kept]
+        self._search = engine.Search(
+            self.case,
+            int(generator_for(seed).integers(2**62)),
+            ceilings=ceilings,
+            most=[item.costs + CEILING_ROUNDING * scale for item, scale in zip(kept, scales, strict=True)],
+            unit=[CEILING_UNIT * scale for scale in scales],
+        )
         self._free = self.case.movable
         self._pace = 0.0
         self._cold, self._growth = COLD, 1.0

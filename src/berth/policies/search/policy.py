@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation import Setting, evaluate
+from berth.evaluation import Situation
+from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import Goal
 from berth.evaluation.situation import assignment_of
 from berth.exact.minimise import LARGEST_LOOKAHEAD
@@ -20,9 +21,8 @@ from berth.model import Download, Plan
 from berth.model.pair_fields import AllPairsError
 from berth.policies.downloads import choose_downloads
 from berth.policies.odp import infeasible
-from berth.policies.policy import About, Answer, Task
+from berth.policies.policy import About, Answer, Task, problem_goal
 from berth.policies.search.cycles import TIMES, LocalSearch
-from berth.policies.solve import problem_goal
 
 LONGEST_REASON = 3
 """Broken constraints that a reason names."""
@@ -55,6 +55,7 @@ class Search:
         holds="all but containers and reuse; object downloads are chosen afterwards",
     )
     parameters = SearchParameters
+    keeps_order = True
 
     def solve(self, task: Task) -> Answer:
         """Improve plans until the time or the steps are over."""
@@ -75,7 +76,7 @@ class _Run:
     def __init__(self, task: Task, goal: Goal) -> None:
         self._task, self._goal = task, goal
         setting = modelled(task.setting)
-        self._setting = Setting(setting.problem, task.setting.previous, task.setting.occupied)
+        self._setting = setting
         self._placement = Placement(self._setting, prune=False)
         self._judged = np.inf
         self._nodes: NDArray[np.intp] | None = None
@@ -106,7 +107,7 @@ class _Run:
         paths = [name for name in TIMES if self._goal.weights.get(name)]
         if not paths or self._placement.size > LARGEST_LOOKAHEAD:
             return
-        times = PathTimes(self._placement, loaded=paths[0] != TIMES[0])
+        times = PathTimes(self._placement, loaded=paths[0].startswith("loaded"))
         blocks = first_plan(self._placement, self._goal, times)
         if blocks is not None:
             self._search.offer(self._placement.nodes_of_instances(blocks))
@@ -154,7 +155,7 @@ class _Run:
         setting, problem = self._task.setting, self._task.problem
         downloads = choose_downloads(setting, nodes)
         plan = Plan(assignment_of(problem, nodes), downloads=downloads, goal=dict(self._goal.weights))
-        return evaluate(problem, plan, setting.previous, setting.occupied), downloads
+        return evaluation_of(Situation(setting, plan)), downloads
 
     def _concluded(self) -> Answer:
         search, budget = self._search, self._task.budget

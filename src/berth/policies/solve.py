@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -99,9 +100,12 @@ def _answer(task: Task, policy: Policy) -> Answer:
         return policy.solve(task)
     if task.problem.then:
         return solve_in_order(task, policy)
-    if getattr(task.parameters, "ties", "better") != "better":
+    picks = getattr(task.parameters, "ties", "better") != "better"
+    if picks or getattr(task.parameters, "candidate_fraction", 1.0) < 1.0:
         return policy.solve(task)
-    answer = policy.solve(replace(task, budget=task.budget.part(1.0 - TIE_SHARE)))
+    limited = math.isfinite(task.budget.remaining)
+    first = replace(task, budget=task.budget.part(1.0 - TIE_SHARE)) if limited else task
+    answer = policy.solve(first)
     return break_ties(task, answer)
 
 

@@ -15,7 +15,6 @@ from .losses import Scenario
 from .problems import (
     Dice,
     Shape,
-    has_equal_operators,
     make_problem,
     plans,
     sharing_problems,
@@ -194,7 +193,7 @@ def add_all(dice: Dice, problem: Entry, *, with_losses: bool, known: bool, max_i
 def goal_problems(
     draw: strategies.DrawFn, *, max_nodes: int = 4, max_instances: int = 5, survive: bool | None = None
 ) -> Entry:
-    """Make random problems with goals in order, small enough to enumerate; reuse can't help."""
+    """Make random problems with goals in order, small enough to enumerate; nothing is shared."""
     dice = Dice(draw)
     shape = Shape(
         min_nodes=2,
@@ -211,8 +210,7 @@ def goal_problems(
     problem = make_problem(dice, shape)
     with_losses = dice.whether() if survive is None else survive
     add_all(dice, problem, with_losses=with_losses, known=True, max_instances=max_instances)
-    if has_equal_operators(problem):
-        problem["sharing"] = False
+    problem["sharing"] = False
     add_goals(dice, problem)
     return problem
 

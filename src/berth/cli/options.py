@@ -77,6 +77,22 @@ Objectives = Annotated[
         "--objective",
     ),
 ]
+Then = Annotated[
+    list[str] | None,
+    as_option(
+        "What is minimised next, among the plans that are near enough to the best so far. Can be repeated.",
+        "NAME[=WEIGHT][,...]",
+        "--then",
+    ),
+]
+Within = Annotated[
+    list[str] | None,
+    as_option(
+        "How near to the best is near enough for what comes next: 5% or 0.05. Once for each goal, in order.",
+        "SHARE",
+        "--within",
+    ),
+]
 APP_HELP = "A Python file with an Application in it; app.py:name if it has several."
 AppFile = Annotated[str, argument(APP_HELP, "APP")]
 AppFiles = Annotated[
@@ -109,30 +125,57 @@ def picture_format(option: str, file: Path) -> Literal["png", "svg"]:
     return formats[file.suffix.lower()]
 
 
-def with_objective(problem: Problem, given: list[str] | None) -> Problem:
-    """The problem with the objective of the command line, if it names one."""
+def with_objective(
+    problem: Problem,
+    given: list[str] | None,
+    then: list[str] | None = None,
+    within: list[str] | None = None,
+) -> Problem:
+    """The problem with the objective of the command line, if it names one, and what comes after it."""
     weights = objective_from(given)
-    return replace(problem, objective=weights) if weights else problem
+    if weights:
+        problem = problem.for_goal(weights)
+    if then:
+        levels = tuple(objective_from(item.split(","), "--then") for item in then)
+        problem = replace(problem, then=(*problem.then, *levels))
+    if within:
+        if len(within) > len(problem.objectives):
+            goals = len(problem.objectives)
+            raise BadInput(f"--within: {len(within)} of them, but {goals} goal{'s' if goals > 1 else ''}")
+        problem = replace(problem, objective_within=tuple(map(share_from, within)))
+    return problem
 
 
-def objective_from(given: list[str] | None) -> dict[str, float]:
+def share_from(text: str) -> float:
+    """A share as people write it: 5%, or 0.05."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        share = float(number) / (100.0 if percent else 1.0)
+    except ValueError:
+        share = -1.0
+    if rest or not 0 <= share < float("inf"):
+        raise BadInput(f"--within {text}: expected a share of at least 0, such as 5% or 0.05")
+    return share
+
+
+def objective_from(given: list[str] | None, option: str = "--objective") -> dict[str, float]:
     """The weights that the command line names; none where it names no objective."""
     weights = {}
     for item in given or []:
         name, _, weight = item.partition("=")
         if name not in METRIC_BY_NAME:
-            raise BadInput(f"--objective: no metric {one_of(name, METRIC_BY_NAME)}")
-        weights[name] = _weight(item, weight or "1")
+            raise BadInput(f"{option}: no metric {one_of(name, METRIC_BY_NAME)}")
+        weights[name] = _weight(option, item, weight or "1")
     return weights
 
 
-def _weight(item: str, text: str) -> float:
+def _weight(option: str, item: str, text: str) -> float:
     try:
         weight = float(text)
     except ValueError:
         weight = -1.0
     if not 0 < weight < float("inf"):
-        raise BadInput(f"--objective {item}: the weight must be a number above 0")
+        raise BadInput(f"{option} {item}: the weight must be a number above 0")
     return weight
 
 

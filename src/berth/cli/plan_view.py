@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from rich.markup import escape
@@ -67,14 +68,25 @@ def print_objective(plan: Plan) -> None:
     """The objective with its bound and gap."""
     if plan.objective is None:
         return
-    goal = plan.first_goal
+    first = {"goal": plan.first_goal, "objective": plan.objective, "bound": plan.bound, "gap": plan.gap}
+    for number, level in enumerate(plan.levels or (first,)):
+        _print_level("then " if number else "", level)
+    for name, (before, after) in plan.trace.get("ties", {}).items():
+        unit = METRIC_BY_NAME[name].unit
+        words = f"{name.replace('_', ' ')} {in_unit(after, unit)} instead of {in_unit(before, unit)}"
+        out.print(f"[dim]among equally good plans: {words}[/]")
+
+
+def _print_level(order: str, level: Mapping[str, Any]) -> None:
+    """One goal, with its bound and gap."""
+    goal, value = level["goal"], level["objective"]
     single = next(iter(goal)) if len(goal) == 1 else None
     unit = METRIC_BY_NAME[single].unit if single in METRIC_BY_NAME else ""
     name = single.replace("_", " ") if single else "weighted sum"
     proof = ""
-    if plan.bound is not None and plan.gap is not None:
-        proof = f" · bound {in_unit(plan.bound, unit)} · gap {percentage(plan.gap)}"
-    out.print(f"{name} [bold]{in_unit(plan.objective, unit)}[/]{proof}")
+    if level["bound"] is not None and level["gap"] is not None:
+        proof = f" · bound {in_unit(level['bound'], unit)} · gap {percentage(level['gap'])}"
+    out.print(f"{order}{name} [bold]{'-' if value is None else in_unit(value, unit)}[/]{proof}")
 
 
 def print_placement(problem: Problem, plan: Plan) -> None:

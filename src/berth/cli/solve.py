@@ -20,7 +20,9 @@ from berth.cli.options import (
     Previous,
     ProblemFile,
     Seed,
+    Then,
     TimeLimit,
+    Within,
     as_option,
     option,
     settings_from,
@@ -47,6 +49,8 @@ SOLVE_EXAMPLES = """Examples:
   berth solve problem.yaml --objective availability --out plan.json
 
   berth solve problem.yaml --previous plan.json --objective response_time=1 --objective moved_state=0.2
+
+  berth solve problem.yaml --objective response_time --then cost_per_hour --within 5%
 
   berth solve problem.yaml --time-limit 10 --set gap=0.01 --json
 
@@ -86,6 +90,8 @@ def solve(
     seed: Seed = 0,
     settings: PolicySettings = None,
     objective: Objectives = None,
+    then: Then = None,
+    within: Within = None,
     previous: Previous = None,
     sequential: Sequential = False,
     events: Events = None,
@@ -98,7 +104,7 @@ def solve(
     """Find a plan: on which node every operator runs, with a proof of how good it is."""
     if out is not None and is_standard(out):
         out, as_json = None, True
-    loaded = with_objective(load(problem), objective)
+    loaded = with_objective(load(problem), objective, then, within)
     if out is not None:
         check_writable(out)
     before = None if previous is None else load_plan(previous)

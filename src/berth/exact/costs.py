@@ -144,6 +144,47 @@ def least_costs(goal: Goal, placement: Placement) -> float:
     return total
 
 
+def least_without_a_model(goal: Goal, placement: Placement) -> float:
+    """A lower bound on the costs that is seen at once: the cheapest nodes that have room for everything.
+
+    It is for goals that nothing can lower again; minus infinity for others.
+    """
+    if any(goal.coefficient(name) < 0 or METRIC_BY_NAME[name].maximise for name in goal.weights):
+        return -np.inf
+    price = np.zeros(len(placement.network.nodes))
+    for name in goal.weights:
+        metric = METRIC_BY_NAME[name]
+        if isinstance(metric, AdditiveMetric) and metric.per_node is not None:
+            price += goal.coefficient(name) * np.nan_to_num(metric.per_node(placement.network), posinf=0.0)
+    nodes = np.unique(np.concatenate(placement.candidates))
+    if not price[nodes].any():
+        return 0.0
+    covers = [
+        _cheapest_cover(price[nodes], item.room_at(nodes), float(item.needed.sum()))
+        for item in placement.limits
+        if item.of.of_nodes
+    ]
+    return max(covers, default=float(price[nodes].min()))
+
+
+def _cheapest_cover(price: FloatArray, room: FloatArray, needed: float) -> float:
+    """The least price of nodes, parts of them included, that have so much room together."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.where(room > 0, price / room, np.inf), kind="stable")
+    left, total = needed * (1.0 - 1e-9), 0.0
+    for node in order.tolist():
+        if left <= 0 or room[node] <= 0:
+            break
+        total += price[node] * min(1.0, left / room[node])
+        left -= room[node]
+    # of equal prices, no part of a node can be had
+    return (
+        float(np.ceil(total / price[0] - 1e-9) * price[0])
+        if price[0] > 0 and (price == price[0]).all()
+        else total
+    )
+
+
 def _least_weight(
     network: Network,
     weight: Callable[[Network, IndexArray, IndexArray], FloatArray],

@@ -19,7 +19,7 @@ from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.evaluation.situation import assignment_of
 from berth.exact.additive.sums import solve_sums
-from berth.exact.costs import least_costs
+from berth.exact.costs import least_costs, least_without_a_model
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
@@ -91,6 +91,13 @@ def minimise(
             placement.keep(PathTimes(placement).within(ceiling.limit))
     judge = _Judge(placement)
     task = ExactTask(placement, goal, budget, judge.metrics, seed, gap, progress, ties)
+    told = None if known is None else judge.plan(goal, placement.solution_of(known))
+    trivial = least_without_a_model(goal, placement)
+    if told is not None and ties == "any" and np.isfinite(trivial):
+        # what is known already may be as good as anything can be
+        bound = _bound(goal, trivial)
+        if bound is not None and gap_between(told.objective, bound) <= ROUNDED:
+            return _concluded(placement, goal, told, bound, True, {"method": "known"})
     shaped = solve_by_structure(task) or solve_sums(task) if ties == "any" else None
     if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
         return _by_structure(placement, goal, shaped, judge)
@@ -98,8 +105,7 @@ def minimise(
     times = PathTimes(placement) if looks_ahead and placement.gridable else None
     first = first_packed_plan if placement.packings else first_plan
     start = judge.plan(goal, first(placement, goal, times))
-    if known is not None:
-        start = _better(goal, start, judge.plan(goal, placement.solution_of(known)))
+    start = _better(goal, start, told)
     if shaped is not None:
         start = _better(goal, start, judge.plan(goal, shaped.nodes))
     if start is not None:
@@ -107,7 +113,7 @@ def minimise(
         if times is not None:
             placement.keep(times.within(start.objective))
     least = -np.inf if times is None else times.least(times.order)
-    least = least if shaped is None else max(least, shaped.bound)
+    least = max(least, trivial) if shaped is None else max(least, trivial, shaped.bound)
     if shaped is not None and start is not None:
         bound = _bound(goal, least)
         missed = np.inf if bound is None else gap_between(start.objective, bound)

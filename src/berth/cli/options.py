@@ -137,7 +137,7 @@ def with_objective(
         problem = problem.for_goal(weights)
     if then:
         levels = tuple(objective_from(item.split(","), "--then") for item in then)
-        problem = replace(problem, then=(*problem.then, *levels))
+        problem = replace(problem, then=(*(problem.then or ()), *levels))
     if within:
         if len(within) > len(problem.objectives):
             goals = len(problem.objectives)

@@ -146,8 +146,9 @@ def gap_between(objective: float, bound: float) -> float:
 
 def goal_mistakes(problem: Problem) -> Iterator[str]:
     """Weights on metrics that can't be known from this problem."""
+    ordered = problem.then is not None
     for number, weights in enumerate(problem.objectives):
-        yield from _level_mistakes(problem, weights, f"objective[{number}]" if problem.then else "objective")
+        yield from _level_mistakes(problem, weights, f"objective[{number}]" if ordered else "objective")
 
 
 def _level_mistakes(problem: Problem, weights: Mapping[str, float], level: str) -> Iterator[str]:

@@ -115,7 +115,8 @@ def _problem(document: ProblemDocument, network: Network) -> Problem:
         levels = tuple(
             _weights(level) for level in (objective if isinstance(objective, list) else [objective])
         )
-        given["objective"], given["then"] = levels[0], levels[1:]
+        given["objective"] = levels[0]
+        given["then"] = levels[1:] if isinstance(objective, list) else None
     if "objective_within" in document:
         given["objective_within"] = tuple(float(share) for share in document["objective_within"])
     if "survive" in document:
@@ -242,7 +243,8 @@ def _as_in_files(item: Any, given: dict[str, Any]) -> dict[str, Any]:
     if isinstance(item, Network):
         given |= given.pop("matrices", {})
     if isinstance(item, Problem):
-        given["objective"] = [dict(level) for level in item.objectives] if item.then else dict(item.objective)
+        levels = [dict(level) for level in item.objectives]
+        given["objective"] = levels[0] if item.then is None else levels
         if item.survive is not None:
             given["survive"] = "node" if item.survive.label is None else {"label": item.survive.label}
     order = _DESCRIPTIONS[type(item)].__annotations__ if type(item) in _DESCRIPTIONS else given

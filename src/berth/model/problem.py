@@ -79,8 +79,8 @@ class Problem:
     sharing: bool = True
     objective: Mapping[str, float] = field(default_factory=lambda: {"response_time": 1.0})
     """Weights by objective key; all above zero."""
-    then: tuple[Mapping[str, float], ...] = ()
-    """What is minimised next, in this order, among the plans that are near enough to the best so far."""
+    then: tuple[Mapping[str, float], ...] | None = None
+    """What is minimised next, in this order, among plans near enough to the best so far; None: no list."""
     objective_within: tuple[float, ...] = ()
     """By level, how far from its best value the plans that later levels choose from may be."""
     objective_scale: Literal["normalised", "raw"] = "normalised"
@@ -91,7 +91,7 @@ class Problem:
     @property
     def objectives(self) -> tuple[Mapping[str, float], ...]:
         """What is minimised, level by level."""
-        return self.objective, *self.then
+        return self.objective, *(self.then or ())
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
@@ -155,7 +155,7 @@ class Problem:
 
     def for_goal(self, weights: Mapping[str, float]) -> Problem:
         """The problem with one other goal; all that doesn't depend on goals is the same."""
-        other = replace(self, objective=weights, then=(), objective_within=())
+        other = replace(self, objective=weights, then=None, objective_within=())
         for name in ("instances", "sharing_keys", "together", "block_of", "losses", "fingerprint"):
             if name in vars(self):
                 vars(other)[name] = vars(self)[name]

@@ -167,5 +167,5 @@ def mistakes_for(problem: Problem, metric: str, owner: str) -> list[str]:
         metric: what the policy minimises or bounds.
         owner: what lines begin with instead of the objective.
     """
-    lines = goal_mistakes(replace(problem, objective={metric: 1.0}, then=()))
+    lines = goal_mistakes(replace(problem, objective={metric: 1.0}, then=None))
     return [line.replace(f"objective.{metric}", owner, 1) for line in lines]

@@ -98,7 +98,7 @@ def _answer(task: Task, policy: Policy) -> Answer:
     """What a policy finds; those that can keep goals in order, and break ties."""
     if not getattr(policy, "keeps_order", False):
         return policy.solve(task)
-    if task.problem.then:
+    if task.problem.then is not None:
         return solve_in_order(task, policy)
     picks = getattr(task.parameters, "ties", "better") != "better"
     if picks or getattr(task.parameters, "candidate_fraction", 1.0) < 1.0:
@@ -163,7 +163,7 @@ def _goal_of(problem: Problem, goal: Goal | None) -> Mapping[str, float] | tuple
     if goal is not None and dict(goal.weights) != dict(problem.objective):
         return dict(goal.weights)
     levels = tuple(dict(weights) for weights in problem.objectives)
-    return levels if problem.then else levels[0]
+    return levels if problem.then is not None else levels[0]
 
 
 def _levels_of(problem: Problem, plan: Plan, goal: Goal | None) -> tuple[Level, ...]:
@@ -171,7 +171,7 @@ def _levels_of(problem: Problem, plan: Plan, goal: Goal | None) -> tuple[Level, 
     if isinstance(plan.goal, Mapping):
         return ()
     scale = problem.objective_scale
-    later = (Goal(weights, scale) for weights in problem.then)
+    later = (Goal(weights, scale) for weights in problem.then or ())
     first = Goal(problem.objective, scale) if goal is None else goal
     known = (item for item in (first, *later) if item.single is not None or scale == "raw" or item.bounds)
     return tuple(Level(item, None, 0.0) for item in known)

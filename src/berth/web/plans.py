@@ -71,7 +71,7 @@ def compared(problem: Problem, plans: Mapping[str, Plan]) -> dict[str, Any]:
         for identity, plan in plans.items()
     ]
     goals = [dict(weights) for weights in problem.objectives]
-    sought = goals if problem.then else goals[0]
+    sought = goals if problem.then is not None else goals[0]
     return {"judged_by": judge_document(problem), "goal": sought, "plans": rows}
 
 

@@ -110,8 +110,8 @@ def labels_of(problem: Entry) -> Iterator[Entry]:
 
 def addable_objectives(problem: Entry) -> list[str]:
     """Return the objectives that can be computed for every plan that keeps all constraints."""
-    found = [*usable_objectives(problem), "response_time_sum"]
-    if all_loads_known(problem):
+    found = list(usable_objectives(problem))
+    if "utilisation_max" not in found and all_loads_known(problem):
         found.append("utilisation_max")
     if losses.scenarios(Model(problem)):
         found.append("failover_response_time")

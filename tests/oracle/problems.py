@@ -53,6 +53,7 @@ RATE_OBJECTIVES = (
 )
 PLAIN_OBJECTIVES = (
     "response_time",
+    "response_time_sum",
     "availability",
     "placement_cost",
     "nodes_used",
@@ -61,7 +62,7 @@ PLAIN_OBJECTIVES = (
 )
 CONTAINER_OBJECTIVES = ("containers_used", "container_traffic")
 MOVE_OBJECTIVES = ("moved_instances", "moved_state")
-LATER_OBJECTIVES = ("response_time_sum", "failover_response_time", "utilisation_max")
+LATER_OBJECTIVES = ("failover_response_time",)  # only where there are losses to survive
 OBJECTIVES = tuple(key for key in METRIC_OF_OBJECTIVE if key not in LATER_OBJECTIVES)
 
 
@@ -445,7 +446,7 @@ def usable_objectives(problem: Entry) -> tuple[str, ...]:
     if has_containers:
         found.extend(CONTAINER_OBJECTIVES if has_rates else CONTAINER_OBJECTIVES[:1])
     if None not in throughputs:
-        found.append("processing_power")
+        found.extend(("processing_power", "utilisation_max"))
     if not any("nic_bytes_per_s" in node for node in problem["network"]["nodes"]) or (
         has_rates and all(throughputs)
     ):

@@ -209,7 +209,26 @@ def test_what_does_not_keep_up(here: Path) -> None:
     problem = json.loads(json.dumps(PROBLEM))
     problem["applications"][0]["operators"][1]["work_ms"] = 500
     write(problem)
-    assert "instance a/r: utilisation 5 (1 or more): its queue grows" in run(expected=5)
+    assert "node y: utilisation 5 (1 or more): its queue grows" in run(expected=5)
+
+
+def test_warnings_and_sizes_that_are_assumed(here: Path) -> None:
+    """The judge's warnings come before the table, assumed sizes after it; both are in JSON."""
+    assumed = "stream a/s -> a/r: it has no tuple_bytes, 1 kB are assumed"
+    printed = run()
+    assert assumed in printed
+    assert "warning" not in printed
+    assert json.loads(run("--json"))["assumed"] == [assumed]
+    problem = json.loads(json.dumps(PROBLEM))
+    problem["applications"][0]["operators"][1]["work_ms"] = 500
+    problem["applications"][0]["streams"][0]["tuple_bytes"] = 1000
+    write(problem)
+    warned = "node y: 5 processors needed, 1 there"
+    printed = run(expected=5)
+    assert printed.index(warned) < printed.index("latency, mean")
+    assert assumed not in printed
+    document = json.loads(run("--json", expected=5))
+    assert (document["warnings"], document["assumed"]) == ([warned], [])
 
 
 def test_picture_is_the_same_every_time() -> None:

@@ -15,6 +15,7 @@ def chain(
     delay_ms: float = 0.0,
     bandwidth: float | None = None,
     parallelism: int = 1,
+    cores: float = 1.0,
     **network: object,
 ) -> tuple[Problem, Plan]:
     """Operators one after the other, the first a source of so many tuples of 1000 bytes a second.
@@ -40,7 +41,7 @@ def chain(
     streams = tuple(Stream(f"o{number}", f"o{number + 1}") for number in range(len(works_ms) - 1))
     problem = Problem(
         "chain",
-        Network(tuple(Node(name) for name in names), links, **network),  # type: ignore[arg-type]
+        Network(tuple(Node(name, cores=cores) for name in names), links, **network),  # type: ignore[arg-type]
         (Application("a", operators, streams),),
     )
     assignment = {

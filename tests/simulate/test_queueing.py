@@ -1,5 +1,6 @@
 """What queueing theory says of queues that have formulas, within what chance allows at fixed seeds."""
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -56,7 +57,7 @@ def test_tandem() -> None:
 
 def test_random_split() -> None:
     """A Poisson stream split at random is several Poisson streams."""
-    problem, plan = chain([0.0, 20.0], 120.0, parallelism=3)
+    problem, plan = chain([0.0, 20.0], 120.0, parallelism=3, cores=4.0)
     result = run(problem, plan)
     for server in result.instances[1:]:
         assert server.arriving_per_s == pytest.approx(40.0, rel=0.03)
@@ -72,7 +73,7 @@ def test_fan_out_and_selectivity() -> None:
         Operator("end", work_ms=20.0),
     )
     streams = (Stream("s", "half"), Stream("s", "other"), Stream("half", "end"))
-    problem = Problem("p", Network((Node("x"),)), (Application("a", operators, streams),))
+    problem = Problem("p", Network((Node("x", cores=4.0),)), (Application("a", operators, streams),))
     result = run(problem, Plan(dict.fromkeys(problem.instances.names, "x")))
     times = {server.name: server.time_ms for server in result.instances}
     assert times["a/half"] == pytest.approx(20.0, rel=0.06)
@@ -119,7 +120,50 @@ def test_one_server_for_all_on_a_node() -> None:
     assert shared.totals.latency_mean_ms == pytest.approx(1000 / 30, rel=0.05)
     for result in (in_turn, shared):
         assert result.node_busy.mean() == pytest.approx(0.7, rel=0.02)
-    assert run(problem, plan).totals.latency_mean_ms == pytest.approx(1000 / 65, rel=0.05)
+    own = run(problem, plan, processors="own")
+    assert own.totals.latency_mean_ms == pytest.approx(1000 / 65, rel=0.05)
+
+
+@pytest.mark.parametrize("processors", ["node", "shared"])
+def test_m_m_c(processors: Literal["node", "shared"]) -> None:
+    """Sixty sources of 4/s at three cores of 10 ms: nearly M/M/3 with 240/s, by Erlang's formula."""
+    operators = tuple(Operator(f"s{at}", work_ms=10.0, emits_bytes_per_s=4_000.0) for at in range(60))
+    problem = Problem("p", Network((Node("x", cores=3.0),)), (Application("a", operators),))
+    result = run(problem, Plan(dict.fromkeys(problem.instances.names, "x")), processors=processors)
+    load = 2.4
+    waiting = load**3 / 6 / (1 - load / 3)
+    queued = waiting / (1 + load + load**2 / 2 + waiting)
+    assert result.totals.latency_mean_ms == pytest.approx(10.0 + 10.0 * queued / (3 - load), rel=0.05)
+    assert result.node_busy.mean() == pytest.approx(load, rel=0.02)
+
+
+@pytest.mark.parametrize("processors", ["node", "shared"])
+def test_half_a_core(processors: Literal["node", "shared"]) -> None:
+    """Half a core of speed 2 is as a core of speed 1 for one instance; and it can't be busier than half."""
+    problem, plan = chain([10.0], 70.0)
+    problem = replace(problem, network=Network((Node("here", speed=2.0, cores=0.5),)))
+    result = run(problem, plan, processors=processors)
+    assert result.totals.latency_mean_ms == pytest.approx(1000 / 30, rel=0.03)
+    assert result.node_busy.mean() == pytest.approx(0.35, rel=0.02)
+
+
+@pytest.mark.parametrize("processors", ["node", "shared"])
+def test_an_instance_uses_one_core_at_a_time(processors: Literal["node", "shared"]) -> None:
+    """What needs a core and a half grows on a node of four; its neighbour has an M/M/1 of its own."""
+    operators = (
+        Operator("much", work_ms=15.0, emits_bytes_per_s=100_000.0),
+        Operator("little", work_ms=10.0, emits_bytes_per_s=50_000.0),
+    )
+    problem = Problem("p", Network((Node("x", cores=4.0),)), (Application("a", operators),))
+    options = Options(duration_s=1000.0, processors=processors)
+    result = simulate(problem, Plan({"a/much": "x", "a/little": "x"}), options)
+    much, little = result.instances
+    assert much.utilisation == pytest.approx(1.0, rel=0.001)
+    assert result.totals.inside == pytest.approx(100_000 - 1000 / 0.015, rel=0.05)
+    assert little.time_ms == pytest.approx(20.0, rel=0.05)
+    assert result.unstable == (
+        "instance a/much: utilisation 1.5 (1 or more): its queue grows as long as it runs",
+    )
 
 
 def test_routed_links() -> None:

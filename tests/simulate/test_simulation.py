@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import berth
 from berth.model import Application, BadInput, Link, Network, Node, Operator, Plan, Problem, Stream
 from berth.simulate import Events, Failure, Measured, Migration, Options, RateChange, simulate
-from berth.simulate.flow import tuple_flow
+from berth.simulate.flow import tuple_flow, unstable
 from berth.simulate.simulation import complete_situation
 from tests.simulate.problems import chain, moved
+from tests.simulate.test_machine import placed_problems
 
 REGULAR: dict[str, Any] = {"arrivals": "regular", "service": "fixed"}
 
@@ -202,9 +205,70 @@ def test_sizes_make_the_bytes_of_the_problem() -> None:
     situation = complete_situation(problem, Plan(dict.fromkeys(problem.instances.names, "x")), "plan")
     flow = tuple_flow(situation, 1000.0)
     assert flow.source_rate.tolist() == [10.0, 0.0, 0.0]
-    assert flow.gain[1] == 5.0
-    assert flow.stream_bytes.tolist() == [100.0, 10.0, 40.0]
-    assert flow.arriving.tolist() == [10.0, 10.0, 60.0]
+    assert flow.stream_gain.tolist() == [1.0, 5.0, 0.4]
+    assert flow.stream_bytes.tolist() == [100.0, 10.0, 100.0]
+    assert flow.arriving.tolist() == [10.0, 10.0, 54.0]
+    assert flow.assumed == ()
+
+
+def test_sizes_that_nobody_gave_are_told() -> None:
+    """Of sources and of what is behind them; a size of the stream comes before that of the results."""
+    operators = (
+        Operator("s", emits_bytes_per_s=1000.0),
+        Operator("f", selectivity=0.5),
+        Operator("g", output_bytes=10.0),
+        Operator("h"),
+        Operator("alone", emits_bytes_per_s=50.0),
+    )
+    streams = Stream("s", "f"), Stream("f", "g"), Stream("g", "h", tuple_bytes=20.0)
+    problem = Problem("p", Network((Node("x"),)), (Application("a", operators, streams),))
+    plan = Plan(dict.fromkeys(problem.instances.names, "x"))
+    result = simulate(problem, plan, Options(duration_s=1.0, tuple_bytes=100.0))
+    assert result.assumed == (
+        "stream a/s -> a/f: it has no tuple_bytes, 100 B are assumed",
+        "operator a/alone: it has no output_bytes, 100 B are assumed",
+        "stream a/f -> a/g: it has no tuple_bytes, 100 B are assumed",
+    )
+    flow = tuple_flow(complete_situation(problem, plan, "plan"), 100.0)
+    assert flow.arriving.tolist() == [10.0, 10.0, 5.0, 25.0, 0.5]
+
+
+def test_with_a_throughput_large_tuples_are_much_work() -> None:
+    """Ten results in a tuple take the work of ten, so that the load is the judge's."""
+    operators = Operator("s", output_bytes=10.0), Operator("r", work_ms=20.0)
+    application = Application("a", operators, (Stream("s", "r", tuple_bytes=100.0),), throughput_per_s=20.0)
+    problem = Problem("p", Network((Node("x", cores=2.0),)), (application,))
+    plan = Plan({"a/s": "x", "a/r": "x"})
+    result = simulate(problem, plan, Options(duration_s=100.0, split="in-turn", **REGULAR))
+    assert result.instances[1].arriving_per_s == pytest.approx(2.0, rel=0.01)
+    assert result.instances[1].utilisation == pytest.approx(0.4, rel=0.01)
+    assert berth.evaluate(problem, plan).metrics["utilisation_max_ratio"] == pytest.approx(0.4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(placed_problems(), st.sampled_from(["node", "shared"]))
+def test_what_keeps_no_pace_is_what_the_judge_warns_of(placed: tuple[Problem, Plan], processors: Any) -> None:
+    """Where all sizes are known; what is forwarded depends on who has got how much, which the judge evens."""
+    problem, plan = placed
+    (application,) = problem.applications
+    sized = tuple(
+        replace(
+            stream,
+            tuple_bytes=stream.tuple_bytes or 500.0,
+            grouping="shuffle" if stream.grouping == "forward" else stream.grouping,
+        )
+        for stream in application.streams
+    )
+    problem = replace(problem, applications=(replace(application, streams=sized),))
+    situation = complete_situation(problem, plan, "plan")
+    flow = tuple_flow(situation, 1000.0)
+    assert flow.arriving * problem.instances.work_ms / 1000.0 == pytest.approx(situation.load)
+    lines = unstable(situation, flow, processors)
+    warned = [
+        line.partition(":")[0] for line in berth.evaluate(problem, plan).warnings if "processors" in line
+    ]
+    told = [line.partition(":")[0].removeprefix("instance ") for line in lines if not line.startswith("link")]
+    assert set(warned) <= set(told)
 
 
 def test_the_same_seed_gives_the_same() -> None:
@@ -222,9 +286,7 @@ def test_overload_is_told_and_simulated() -> None:
     """The queue grows by what is too much, and more room is made for it."""
     problem, plan = chain([20.0], 100.0)
     result = simulate(problem, plan, Options(duration_s=400.0, **REGULAR))
-    assert result.unstable == (
-        "instance a/o0: utilisation 2 (1 or more): its queue grows as long as it runs",
-    )
+    assert result.unstable == ("node here: utilisation 2 (1 or more): its queue grows as long as it runs",)
     assert result.totals.inside == pytest.approx(20_000, abs=2)
     assert result.instances[0].utilisation == pytest.approx(1.0)
     (link_line,) = simulate(
@@ -296,7 +358,7 @@ def test_reused_results_come_from_their_provider() -> None:
     problem = berth.load(Path(__file__).parents[2] / "examples" / "shared-sensors.yaml")
     plan = berth.solve(problem, policy="bottom-up-bfs")
     assert plan.reuse
-    result = simulate(problem, plan, Options(duration_s=20.5, **REGULAR))
+    result = simulate(problem, plan, Options(duration_s=20.5, processors="own", **REGULAR))
     assert result.totals.worst_path_ms == pytest.approx(plan.metrics["response_time_ms"])
     assert result.totals.results == 2 * 21
     assert len(result.instances) == len(plan.assignment)

@@ -21,7 +21,15 @@ from berth.cli.options import (
     picture_format,
     settings_from,
 )
-from berth.cli.output import metric_value, out, plain_table, print_json, print_violations, tell
+from berth.cli.output import (
+    metric_value,
+    out,
+    plain_table,
+    print_json,
+    print_violations,
+    print_warnings,
+    tell,
+)
 from berth.cli.plan_files import read_plan
 from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
@@ -78,7 +86,8 @@ def simulate(
         **settings_from(settings),
     }
     _check_targets(folder, picture)
-    violations = evaluate_plan(loaded, placed).violations
+    judged = evaluate_plan(loaded, placed)
+    violations = judged.violations
     situation = Situation(Setting(loaded), placed)
     if not (situation.complete and situation.linked):
         _refuse(violations, as_json)
@@ -89,6 +98,8 @@ def simulate(
 
     options = _options(Options, given)
     happening = None if events is None else load_events(events, loaded, placed)
+    if not as_json:
+        print_warnings(judged.warnings)
     simulation = run(loaded, placed, options, happening)
     if folder is not None:
         for name, text in simulation_tables(simulation, loaded).items():
@@ -100,9 +111,10 @@ def simulate(
         write_bytes(picture, draw_simulation(loaded, simulation, picture_format("--picture", picture)))
         tell(f"picture written to {picture}")
     if as_json:
-        print_json(simulation_document(simulation, loaded, violations))
+        print_json(simulation_document(simulation, loaded, violations, judged.warnings))
     else:
         _print_simulation(loaded, simulation)
+        _print_assumed(simulation)
         print_violations(violations)
         for line in simulation.unstable:
             out.print(f"[red]x[/] {escape(line)}", soft_wrap=True)
@@ -166,7 +178,11 @@ def _print_simulation(problem: Problem, simulation: Simulation) -> None:
         ),
         ("elastic energy", "", "elastic_energy"),
         ("results per second", quantity(totals.results_per_s), ""),
-        ("busiest node", _busiest(simulation.node_busy, [node.name for node in problem.network.nodes]), ""),
+        (
+            "busiest node",
+            _busiest(simulation.node_busy / problem.network.cores, list(problem.network.index)),
+            "",
+        ),
         ("busiest link", _busiest(simulation.link_utilisation, link_names(simulation)), ""),
         ("lost tuples", f"{totals.lost:,}", ""),
         ("inside at the end", f"{totals.inside:,}", ""),
@@ -190,6 +206,17 @@ def _print_instances(simulation: Simulation) -> None:
     out.print(table)
     if len(shown) < len(simulation.instances):
         out.print(f"[dim]the busiest of {len(simulation.instances):,}; --json or --out has them all[/]")
+
+
+def _print_assumed(simulation: Simulation) -> None:
+    """The sizes of tuples that nobody gave: rates, and with them all queues, depend on them."""
+    lines = simulation.assumed
+    if lines:
+        out.print("\n[bold yellow]sizes of tuples that the problem doesn't have[/]")
+        for line in lines[:MOST_ROWS]:
+            out.print(f"  [yellow]![/] {escape(line)}", soft_wrap=True)
+        if len(lines) > MOST_ROWS:
+            out.print(f"  [dim]and {len(lines) - MOST_ROWS:,} more; --json has them all[/]")
 
 
 def _time(value: float) -> str:

@@ -49,14 +49,14 @@ class Machine:
     def __init__(
         self,
         generator: np.random.Generator,
-        nodes: int,
+        cores: NDArray[np.float64],
         *,
         unit: NDArray[np.float64],
-        gain: NDArray[np.float64],
         source_row: NDArray[np.int32],
         sink_column: NDArray[np.int32],
         first_output: NDArray[np.int32],
         tuple_bytes: NDArray[np.float64],
+        gain: NDArray[np.float64],
         first_receiver: NDArray[np.int32],
         receivers: NDArray[np.int32],
         first_route: NDArray[np.int32],
@@ -69,7 +69,9 @@ class Machine:
         record: int,
         most_inside: int,
     ) -> None:
-        """Arrays over instances, `first_output` with one more number at the end, then over outputs.
+        """Cores by node, then arrays over instances and outputs.
+
+        `first_output` has one more number at the end; `gain` is an output's tuples for each unit of work.
 
         The routes of an output's receivers follow one another from `first_route` on.
         """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.amounts import in_unit
 from berth.evaluation import Situation
 from berth.model import BadInput
 from berth.simulate.options import Processors
@@ -28,11 +29,13 @@ class TupleFlow:
     arriving: FloatArray
     """Tuples per second that are expected to arrive, those from outside included."""
     unit: FloatArray
-    """The part of a unit of work that one arriving tuple is: 1, or less where a result takes several."""
-    gain: FloatArray
-    """Results per unit of work; each goes to every outgoing stream."""
+    """The units of work that one arriving tuple is: below 1 where a result takes several of them."""
+    stream_gain: FloatArray
+    """Tuples of every stream for each piece of work: a tuple, or so many as make up a unit."""
     stream_bytes: FloatArray
     """The size of one tuple of every stream."""
+    assumed: tuple[str, ...]
+    """A line for every stream whose tuples have no size in the problem."""
 
 
 def tuple_flow(situation: Situation, tuple_bytes: float) -> TupleFlow:
@@ -49,17 +52,20 @@ class _Flow:
         self._situation = situation
         self._graph = situation.graph
         self._tuple_bytes = tuple_bytes
+        self._rate, self._throughput = situation.lifted.stream_rate, situation.lifted.throughput
         pairs = situation.pairs
         operator_of = self._graph.operator_of
         self._streams_in: list[list[int]] = [[] for _ in self._graph.operators]
         self._streams_out: list[list[int]] = [[] for _ in self._graph.operators]
+        self._pairs: dict[int, NDArray[np.intp]] = {}
         streams, first = np.unique(pairs.stream, return_index=True)
-        self._sender = np.full(len(self._graph.streams), -1)
-        for stream, at in zip(streams.tolist(), first.tolist(), strict=True):
-            sender, receiver = int(operator_of[pairs.sender[at]]), int(operator_of[pairs.receiver[at]])
-            self._sender[stream] = sender
-            self._streams_out[sender].append(stream)
-            self._streams_in[receiver].append(stream)
+        order = np.argsort(pairs.stream, kind="stable")
+        starts = np.searchsorted(pairs.stream[order], streams)
+        parts = np.split(order, starts)[1:]
+        for stream, at, part in zip(streams.tolist(), first.tolist(), parts, strict=True):
+            self._streams_out[int(operator_of[pairs.sender[at]])].append(stream)
+            self._streams_in[int(operator_of[pairs.receiver[at]])].append(stream)
+            self._pairs[stream] = part
         runs = np.zeros(len(self._graph.operators), dtype=bool)
         runs[operator_of[situation.computed]] = True
         self._computed = runs
@@ -85,29 +91,28 @@ class _Flow:
             raise BadInput(mistakes)
         graph, count = self._graph, len(self._graph)
         arriving, source_rate = np.zeros(count), np.zeros(count)
-        unit, gain, is_source = np.ones(count), np.ones(count), np.zeros(count, dtype=bool)
-        stream_bytes = np.zeros(len(graph.streams))
+        unit, is_source = np.ones(count), np.zeros(count, dtype=bool)
+        stream_gain, stream_bytes = np.zeros(len(graph.streams)), np.zeros(len(graph.streams))
         for number in self._order:
             item = graph.operators[number]
             own = slice(item.first, item.first + item.operator.parallelism)
             if not self._streams_in[number]:
-                total = self._source_total(number)
-                source_rate[own] = arriving[own] = total / item.operator.parallelism
+                results = self._source_total(number)
+                source_rate[own] = arriving[own] = results / item.operator.parallelism
                 is_source[own] = True
-                made = arriving[own]
             else:
-                incoming = float(arriving[own].sum())
-                unit[own], gain[own] = self._made_of(number, incoming)
-                made = arriving[own] * unit[own] * gain[own]
-            self._send(number, made, arriving)
-            results = float(made.sum())
+                unit[own], results = self._worked_on(number, float(arriving[own].sum()))
+            pieces = arriving[own] * np.minimum(unit[own], 1.0)
+            worked = float(pieces.sum())
             for stream in self._streams_out[number]:
-                rate = self._situation.lifted.stream_rate[stream]
-                stream_bytes[stream] = rate / results if results > 0 else 0.0
-        return TupleFlow(source_rate, is_source, arriving, unit, gain, stream_bytes)
+                tuples = self._tuples(stream, results)
+                stream_bytes[stream] = self._rate[stream] / tuples if tuples > 0 else 0.0
+                stream_gain[stream] = tuples / worked if worked > 0 else 0.0
+                self._send(stream, item.first, pieces * stream_gain[stream], arriving)
+        assumed = tuple(self._unsized(stream_bytes))
+        return TupleFlow(source_rate, is_source, arriving, unit, stream_gain, stream_bytes, assumed)
 
     def _unknown(self) -> Iterator[str]:
-        rate, throughput = self._situation.lifted.stream_rate, self._situation.lifted.throughput
         position = {
             id(stream): at
             for app in self._situation.problem.applications
@@ -116,7 +121,7 @@ class _Flow:
         for number in self._order:
             item = self._graph.operators[number]
             for stream in self._streams_out[number]:
-                if np.isnan(rate[stream]):
+                if np.isnan(self._rate[stream]):
                     application = self._graph.operators[self._graph.stream_ends[stream, 0]].application
                     at = position[id(self._graph.streams[stream])]
                     yield (
@@ -124,69 +129,89 @@ class _Flow:
                         "bytes_per_s, or its sender output_bytes (with throughput_per_s) or emits_bytes_per_s"
                     )
             alone = not self._streams_in[number] and not self._streams_out[number]
-            if alone and np.isnan(throughput[number]) and item.operator.emits_bytes_per_s is None:
+            if alone and np.isnan(self._throughput[number]) and item.operator.emits_bytes_per_s is None:
                 yield f"{item.name}: its rate is unknown: give it emits_bytes_per_s, or throughput_per_s"
 
     def _source_total(self, number: int) -> float:
-        """Tuples per second of a source."""
-        throughput = self._situation.lifted.throughput[number]
-        if not np.isnan(throughput):
-            return float(throughput)
-        operator = self._graph.operators[number].operator
-        rates = [float(self._situation.lifted.stream_rate[stream]) for stream in self._streams_out[number]]
-        emitted = max(rates) if rates else float(operator.emits_bytes_per_s or 0.0)
-        return emitted / (operator.output_bytes or self._tuple_bytes)
+        """Tuples per second of a source: as many as the stream with the most of them has."""
+        if not np.isnan(self._throughput[number]):
+            return float(self._throughput[number])
+        operator, streams = self._graph.operators[number].operator, self._streams_out[number]
+        known = [stream for stream in streams if not np.isnan(self._graph.tuple_bytes[stream])]
+        if known:
+            return max(float(self._rate[stream] / self._graph.tuple_bytes[stream]) for stream in known)
+        emitted = [float(self._rate[stream]) for stream in streams] or [operator.emits_bytes_per_s or 0.0]
+        return max(emitted) / (operator.output_bytes or self._tuple_bytes)
 
-    def _made_of(self, number: int, incoming: float) -> tuple[float, float]:
-        """The unit of work that a tuple is, and the results of one unit."""
-        operator = self._graph.operators[number].operator
-        throughput = float(self._situation.lifted.throughput[number])
+    def _worked_on(self, number: int, incoming: float) -> tuple[float, float]:
+        """The units of work that an arriving tuple is, and the results per second."""
         if incoming <= 0:
             return 1.0, 0.0
+        throughput = float(self._throughput[number])
         if not np.isnan(throughput):
-            unit = min(1.0, throughput / incoming)
-            return unit, throughput / (incoming * unit) if unit > 0 else 0.0
-        rates = [float(self._situation.lifted.stream_rate[stream]) for stream in self._streams_out[number]]
-        if operator.output_bytes and rates:
-            return 1.0, max(rates) / operator.output_bytes / incoming
-        return 1.0, operator.selectivity
+            return throughput / incoming, throughput
+        return 1.0, incoming * self._graph.operators[number].operator.selectivity
 
-    def _send(self, number: int, made: FloatArray, arriving: FloatArray) -> None:
-        """Add what an operator's results are to those who receive them."""
-        for stream in self._streams_out[number]:
-            receiver = self._graph.operators[self._graph.stream_ends[stream, 1]]
-            first, count = receiver.first, receiver.operator.parallelism
-            grouping = self._graph.streams[stream].grouping
-            if grouping == "global":
-                arriving[first] += made.sum()
-            else:
-                share = 1.0 if grouping == "all" else 1.0 / count
-                arriving[first : first + count] += made.sum() * share
+    def _tuples(self, stream: int, results: float) -> float:
+        """Tuples per second of a stream: its bytes by their size, or one for each result of its sender."""
+        size = float(self._graph.tuple_bytes[stream])
+        return results if np.isnan(size) or results <= 0 else float(self._rate[stream]) / size
+
+    def _send(self, stream: int, first: int, made: FloatArray, arriving: FloatArray) -> None:
+        """Add what each instance, from the first on, makes for a stream to those who receive it."""
+        pairs, chosen = self._situation.pairs, self._pairs[stream]
+        to_all = self._graph.streams[stream].grouping == "all"
+        share = 1.0 if to_all else len(made) / len(chosen)
+        np.add.at(arriving, pairs.receiver[chosen], made[pairs.sender[chosen] - first] * share)
+
+    def _unsized(self, stream_bytes: FloatArray) -> Iterator[str]:
+        """What the problem leaves open: a line for every size that is assumed."""
+        for number in self._order:
+            item = self._graph.operators[number]
+            if not np.isnan(self._throughput[number]):
+                continue
+            for stream in self._streams_out[number]:
+                if np.isnan(self._graph.tuple_bytes[stream]):
+                    sender, receiver = (
+                        self._graph.operators[end].name for end in self._graph.stream_ends[stream].tolist()
+                    )
+                    size = in_unit(float(stream_bytes[stream]), "bytes")
+                    yield f"stream {sender} -> {receiver}: it has no tuple_bytes, {size} are assumed"
+            if not (self._streams_in[number] or self._streams_out[number] or item.operator.output_bytes):
+                size = in_unit(self._tuple_bytes, "bytes")
+                yield f"operator {item.name}: it has no output_bytes, {size} are assumed"
 
 
 def unstable(situation: Situation, flow: TupleFlow, processors: Processors) -> tuple[str, ...]:
-    """A line for every server and link that has more to do than it can, by the problem's own rates."""
-    graph, network = situation.graph, situation.network
-    running = situation.running
-    speed = network.speed[situation.node_of[running]]
-    load = flow.arriving[running] * flow.unit[running] * graph.work_ms[running] / 1000.0 / speed
-    end = "its queue grows as long as it runs"
-    if processors == "own":
-        lines = [
-            f"instance {graph.names[running[at]]}: utilisation {load[at]:.4g} (1 or more): {end}"
-            for at in np.flatnonzero(load >= FULL).tolist()
+    """A line for every node, instance and link that has more to do than it can, by the problem's own rates.
+
+    Loads are the judge's. Those that it doesn't know follow from the tuples that are simulated.
+    """
+    network, running, nodes = situation.network, situation.running, situation.node_of[situation.running]
+    simulated = (flow.arriving * flow.unit * situation.graph.work_ms / 1000.0)[running]
+    loads = np.where(np.isnan(situation.load[running]), simulated, situation.load[running])
+    cores, lines = loads / network.speed[nodes], []
+    if processors != "own":
+        known, needed = situation.node_load, np.bincount(nodes, loads, len(network.nodes))
+        shares = np.where(np.isnan(known), needed, known) / network.processors
+        lines += [
+            _grows(f"node {network.nodes[at].name}", shares[at])
+            for at in np.flatnonzero(shares >= FULL).tolist()
         ]
-    else:
-        loads = np.bincount(situation.node_of[running], load, len(network.nodes))
-        lines = [
-            f"node {network.nodes[at].name}: utilisation {loads[at]:.4g} (1 or more): {end}"
-            for at in np.flatnonzero(loads >= FULL).tolist()
-        ]
+        # on a node of one core its line says the same
+        cores = np.where(network.cores[nodes] > 1.0, cores, 0.0)
+    lines += [
+        _grows(f"instance {situation.graph.names[running[at]]}", cores[at])
+        for at in np.flatnonzero(cores >= FULL).tolist()
+    ]
     for here, there, share in _link_shares(situation):
         if share >= FULL:
-            ends = f"{network.nodes[here].name} -> {network.nodes[there].name}"
-            lines.append(f"link {ends}: utilisation {share:.4g} (1 or more): {end}")
+            lines.append(_grows(f"link {network.nodes[here].name} -> {network.nodes[there].name}", share))
     return tuple(lines)
+
+
+def _grows(what: str, share: float) -> str:
+    return f"{what}: utilisation {share:.4g} (1 or more): its queue grows as long as it runs"
 
 
 def _link_shares(situation: Situation) -> list[tuple[int, int, float]]:

@@ -31,18 +31,19 @@ class Machine:
         self, situation: Situation, flow: TupleFlow, options: Options, random: np.random.Generator
     ) -> None:
         self._situation, self._flow, self._options = situation, flow, options
+        self._work_s = situation.graph.work_ms / 1000.0 * np.maximum(flow.unit, 1.0)
         self.outputs = outputs_of(situation)
         self.routes = Routes(situation.problem)
         self.source_row, self.sink_column = _latency_table(situation, flow, self.outputs)
         self._core = core.Machine(
             random,
-            len(situation.network.nodes),
-            unit=flow.unit,
-            gain=flow.gain,
+            situation.network.cores,
+            unit=np.minimum(flow.unit, 1.0),
             source_row=_int32(self.source_row),
             sink_column=_int32(self.sink_column),
             first_output=_int32(self.outputs.first),
             tuple_bytes=flow.stream_bytes[self.outputs.stream],
+            gain=flow.stream_gain[self.outputs.stream],
             first_receiver=_int32(self.outputs.receiver),
             receivers=_int32(self.outputs.count),
             first_route=_int32(self.outputs.pair),
@@ -154,7 +155,7 @@ class Machine:
         )
         self._core.place(
             _int32(node),
-            situation.graph.work_ms / 1000.0 / situation.network.speed[np.maximum(node, 0)],
+            self._work_s / situation.network.speed[np.maximum(node, 0)],
             _int32(np.where(local, -1, first[routes])),
             _int32(np.where(local, -1, first[np.minimum(routes + 1, len(first) - 1)])),
         )

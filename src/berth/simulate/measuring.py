@@ -145,8 +145,8 @@ def link_figures(
 class Series:
     """What happened in every window."""
 
-    def __init__(self, first: core.Snapshot) -> None:
-        self._before = first
+    def __init__(self, first: core.Snapshot, cores: FloatArray) -> None:
+        self._before, self._cores = first, cores
         self._rows: list[dict[str, float]] = []
         self._nodes: list[FloatArray] = []
         self._links: list[FloatArray] = []
@@ -170,7 +170,7 @@ class Series:
                 "network_usage_bytes": (now.byte_seconds - before.byte_seconds) / seconds,
                 "tuples_at_instances": float(tuple_seconds.sum()) / seconds,
                 "tuples_inside": float(now.inside),
-                "busiest_node": float(busy.max(initial=0.0)),
+                "busiest_node": float((busy / self._cores).max(initial=0.0)),
                 "busiest_link": float(links.max(initial=0.0)),
                 "moves": float(moves),
                 **{f"expected_{key}": expected.get(key, np.nan) for key in EXPECTED},

@@ -32,13 +32,13 @@ class Options:
     seed: int = 0
     arrivals: Arrivals = "poisson"
     service: Service = "exponential"
-    processors: Processors = "own"
-    """`own`: each instance is a server; `node`: a node serves one tuple at a time; `shared`: its instances
-    are threads that share its processor."""
+    processors: Processors = "shared"
+    """`shared`: the instances of a node are threads that share its cores; `node`: a node serves as many
+    tuples at a time as it has cores, first come, first served; `own`: each instance has its own core."""
     split: Split = "random"
     """How shuffle grouping chooses a receiver, and parts of results become whole ones."""
     tuple_bytes: float = 1000.0
-    """The size of a tuple where the problem gives bytes but no tuples."""
+    """The size that is assumed of a source's tuples where the problem has none; a line says so."""
     jitter_ms: float = 0.0
     """Standard deviation of every link's delay, from tuple to tuple."""
     delay_noise: float = 0.0

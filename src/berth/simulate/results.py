@@ -121,6 +121,8 @@ class Simulation:
     outages: tuple[Outage, ...]
     unstable: tuple[str, ...]
     """What can't keep up with the problem's own rates."""
+    assumed: tuple[str, ...]
+    """The sizes of tuples that the problem doesn't have."""
     recorded: NDArray[np.void]
     """The first results: birth, finish, row of the source, instance of the sink."""
 
@@ -142,7 +144,7 @@ class Measured:
 
 
 def simulation_document(
-    simulation: Simulation, problem: Problem, violations: Iterable[str] = ()
+    simulation: Simulation, problem: Problem, violations: Iterable[str] = (), warnings: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Everything as plain data; null where there is nothing to tell."""
     counts, edges = simulation.latency_counts, simulation.latency_edges_ms
@@ -154,6 +156,8 @@ def simulation_document(
             "totals": asdict(simulation.totals),
             "expected": dict(simulation.expected),
             "violations": list(violations),
+            "warnings": list(warnings),
+            "assumed": list(simulation.assumed),
             "unstable": list(simulation.unstable),
             "instances": [asdict(item) for item in simulation.instances],
             "nodes": dict(

@@ -182,7 +182,7 @@ class _Run:
         self._moves: list[Move] = []
         self._moves_before = 0
         self._warm = self._last_planned = self._window = self._machine.snapshot(0.0)
-        self._series = Series(self._warm)
+        self._series = Series(self._warm, problem.network.cores)
         self._agenda = Agenda(options.duration_s)
         self._fill_agenda(events)
 
@@ -210,6 +210,7 @@ class _Run:
             moves=tuple(self._moves),
             outages=self._outages,
             unstable=self._unstable,
+            assumed=self._flow.assumed,
             recorded=self._machine.recorded(),
         )
 

@@ -8,12 +8,20 @@ namespace berth::simulation {
 
 // Parts that sum up to a whole need not do so exactly.
 constexpr double ALMOST = 1e-9;
+// More than a node has instances, always.
+constexpr double MOST_CORES = 1e9;
 
 Machine::Machine(NumpyRandom random, Settings settings, std::vector<Instance> instances,
-                 std::vector<Output> outputs, Index nodes)
-    : random_(random), settings_(settings), instances_(std::move(instances)),
-      servers_(settings.processors == Processors::node ? nodes : instances_.size()), nodes_(nodes),
+                 std::vector<Output> outputs, std::span<const double> cores)
+    : random_(random), settings_(settings), instances_(std::move(instances)), nodes_(cores.size()),
       outputs_(std::move(outputs)) {
+    for (std::size_t at = 0; at < cores.size(); ++at) {
+        Node& node = nodes_[at];
+        node.cores = cores[at];
+        node.whole_free = static_cast<std::int64_t>(std::min(node.cores + ALMOST, MOST_CORES));
+        node.part_free = std::max(0.0, node.cores - static_cast<double>(node.whole_free));
+        if (node.part_free < ALMOST || node.cores >= MOST_CORES) node.part_free = 0.0;
+    }
     Index sources = 0;
     for (const Instance& instance : instances_) {
         sources = std::max(sources, instance.source_row + 1);
@@ -32,7 +40,6 @@ void Machine::place(std::span<const Index> node, std::span<const double> service
         Instance& instance = instances_[at];
         instance.node = node[at];
         instance.service_s = service_s[at];
-        instance.server = settings_.processors == Processors::node ? instance.node : at;
         nodes_[instance.node].instances.push_back(at);
     }
     routes_ = std::move(routes);
@@ -69,20 +76,15 @@ void Machine::stop(Index instance, bool losing, double now) {
         }
     }
     if (!block) return;
-    Server& server = servers_[here.server];
-    if (server.serving != NONE && tuples_[server.serving].target == instance) {
-        set_aside(take_from(here.server, now), losing, now);
+    if (here.serving != NONE) {
+        set_aside(take_from(instance, now), losing, now);
         if (shared()) plan_tick(here.node, now);
     }
-    for (Index item = emptied(server.queue), next; item != NONE; item = next) {
+    for (Index item = emptied(here.queue), next; item != NONE; item = next) {
         next = tuples_[item].next;
-        if (tuples_[item].target == instance) {
-            set_aside(item, losing, now);
-        } else {
-            append(server.queue, item);
-        }
+        set_aside(item, losing, now);
     }
-    start(here.server, now);
+    serve(instance, now);
 }
 
 void Machine::resume(Index instance, double now) {
@@ -91,9 +93,10 @@ void Machine::resume(Index instance, double now) {
     here.blocked = here.losing = false;
     for (Index item = emptied(here.waiting), next; item != NONE; item = next) {
         next = tuples_[item].next;
-        append(servers_[here.server].queue, item);
+        append(here.queue, item);
     }
-    start(here.server, now);
+    want_service(instance);
+    serve(instance, now);
 }
 
 // --- events
@@ -113,7 +116,7 @@ bool Machine::handle(const Event& event) {
     const Index subject = event.subject;
     switch (event.kind) {
         case Event::Kind::finish:
-            if (event.number != servers_[subject].finish) return false;
+            if (event.number != instances_[subject].finish) return false;
             finish(subject, event.time);
             break;
         case Event::Kind::hop_end:
@@ -145,7 +148,7 @@ void Machine::emit(Index source, double now) {
     arrive(new_tuple(now, here.source_row, source, 0.0), now);
 }
 
-// A shared processor is done with a tuple of one of its instances.
+// Shared cores are done with a tuple of one of their instances.
 void Machine::tick(Index node, double now) {
     settle(nodes_[node], now);
     const Index instance = next_done(nodes_[node]);
@@ -154,11 +157,12 @@ void Machine::tick(Index node, double now) {
     finish(instance, now);
 }
 
-// A server is done with a tuple: its results go on, and the next one is served.
-void Machine::finish(Index server, double now) {
-    const Index item = take_from(server, now);
+// An instance is done with a tuple: its results go on, and the next one is served.
+void Machine::finish(Index instance, double now) {
+    const Index item = take_from(instance, now);
     const Tuple done = tuples_[item];
-    Instance& here = instances_[done.target];
+    Instance& here = instances_[instance];
+    want_service(instance);
     count_present(here, -1, now);
     ++here.served;
     ++totals_.served;
@@ -168,8 +172,8 @@ void Machine::finish(Index server, double now) {
         send_results(done, now);
     }
     free_tuple(item);
-    start(server, now);
-    if (shared() && servers_[server].serving == NONE) plan_tick(here.node, now);
+    serve(instance, now);
+    if (shared() && here.serving == NONE) plan_tick(here.node, now);
 }
 
 // A tuple has reached the end of its way.
@@ -190,39 +194,48 @@ void Machine::finish_path(const Tuple& done, double now) {
     }
 }
 
-// As many results as a unit of work gives, each to every stream of its instance.
+// As many tuples as a unit of work gives for each stream of its instance; by chance where that is no whole number.
+// Streams with as many tuples carry the same results.
 void Machine::send_results(const Tuple& cause, double now) {
-    Instance& here = instances_[cause.target];
-    const std::int64_t results = results_of_one_unit(here);
-    for (std::int64_t result = 0; result < results && !full(); ++result) {
+    const Instance& here = instances_[cause.target];
+    double chance = -1.0;
+    std::int64_t most = 0;
+    tuples_of_output_.clear();
+    for (Index at = here.first_output; at < here.last_output; ++at) {
+        Output& output = outputs_[at];
+        std::int64_t whole;
+        if (settings_.split_in_turn) {
+            output.parts += output.gain;
+            whole = static_cast<std::int64_t>(output.parts + ALMOST);
+            output.parts -= static_cast<double>(whole);
+        } else {
+            whole = static_cast<std::int64_t>(output.gain);
+            const double part = output.gain - static_cast<double>(whole);
+            if (part > 0.0 && chance < 0.0) chance = random_.uniform();
+            if (part > 0.0 && chance < part) ++whole;
+        }
+        tuples_of_output_.push_back(whole);
+        most = std::max(most, whole);
+    }
+    for (std::int64_t result = 0; result < most && !full(); ++result) {
         for (Index at = here.first_output; at < here.last_output; ++at) {
-            Output& output = outputs_[at];
-            if (output.to_all) {
-                for (Index offset = 0; offset < output.receivers; ++offset) send(cause, output, offset, now);
-            } else if (output.receivers == 1) {
-                send(cause, output, 0, now);
-            } else if (settings_.split_in_turn) {
-                const Index offset = output.turn;
-                output.turn = (offset + 1) % output.receivers;
-                send(cause, output, offset, now);
-            } else {
-                send(cause, output, random_.below(output.receivers), now);
-            }
+            if (result < tuples_of_output_[at - here.first_output]) send_result(cause, outputs_[at], now);
         }
     }
 }
 
-std::int64_t Machine::results_of_one_unit(Instance& instance) {
-    if (settings_.split_in_turn) {
-        instance.parts += instance.gain;
-        const auto whole = static_cast<std::int64_t>(instance.parts + ALMOST);
-        instance.parts -= static_cast<double>(whole);
-        return whole;
+void Machine::send_result(const Tuple& cause, Output& output, double now) {
+    if (output.to_all) {
+        for (Index offset = 0; offset < output.receivers; ++offset) send(cause, output, offset, now);
+    } else if (output.receivers == 1) {
+        send(cause, output, 0, now);
+    } else if (settings_.split_in_turn) {
+        const Index offset = output.turn;
+        output.turn = (offset + 1) % output.receivers;
+        send(cause, output, offset, now);
+    } else {
+        send(cause, output, random_.below(output.receivers), now);
     }
-    const auto whole = static_cast<std::int64_t>(instance.gain);
-    const double part = instance.gain - static_cast<double>(whole);
-    const bool one_more = part > 0.0 && random_.uniform() < part;
-    return one_more ? whole + 1 : whole;
 }
 
 // A result goes to one receiver of an output: it is there at once on the same node.
@@ -291,75 +304,119 @@ void Machine::arrive(Index item, double now) {
         append(here.waiting, item);
         return;
     }
-    append(servers_[here.server].queue, item);
-    start(here.server, now);
+    const Index instance = tuples_[item].target;
+    tuples_[item].turn = turns_++;
+    const bool first = here.queue.head == NONE;
+    append(here.queue, item);
+    if (first) want_service(instance);
+    serve(instance, now);
 }
 
-// Serve the first in the queue, unless the server is busy or nobody waits.
-void Machine::start(Index server, double now) {
-    Server& here = servers_[server];
+// Put an instance that has something to do among those that a core of its node could serve.
+void Machine::want_service(Index instance) {
+    const Instance& here = instances_[instance];
+    if (!in_turn() || here.serving != NONE || here.queue.head == NONE) return;
+    nodes_[here.node].ready.push({tuples_[here.queue.head].turn, instance});
+}
+
+// Let an instance work, or those of its node whose turn it is.
+void Machine::serve(Index instance, double now) {
+    if (!in_turn()) {
+        start(instance, now);
+        return;
+    }
+    const Index number = instances_[instance].node;
+    Node& node = nodes_[number];
+    while ((node.whole_free > 0 || node.part_free > 0.0) && !node.ready.empty()) {
+        const Ready next = node.ready.top();
+        node.ready.pop();
+        Instance& here = instances_[next.instance];
+        const bool waits = here.node == number && here.serving == NONE && here.queue.head != NONE;
+        if (!waits || tuples_[here.queue.head].turn != next.turn) continue;
+        if (node.whole_free > 0) {
+            --node.whole_free;
+            here.core = 1.0;
+        } else {
+            here.core = std::exchange(node.part_free, 0.0);
+        }
+        start(next.instance, now);
+    }
+}
+
+// Serve the first in the queue, unless the instance is busy or nobody waits.
+void Machine::start(Index instance, double now) {
+    Instance& here = instances_[instance];
     const Index item = here.queue.head;
     if (here.serving != NONE || item == NONE) return;
     here.queue.head = tuples_[item].next;
-    Instance& instance = instances_[tuples_[item].target];
-    double duration = instance.service_s;
+    double duration = here.service_s;
     if (!settings_.fixed_service && duration > 0.0) duration *= random_.exponential();
     here.serving = item;
     here.started = now;
     if (shared()) {
-        Node& node = nodes_[instance.node];
+        Node& node = nodes_[here.node];
         settle(node, now);
         ++node.active;
-        instance.clock_started = node.clock;
-        instance.clock_done = node.clock + duration;
-        plan_tick(instance.node, now);
+        here.clock_started = node.clock;
+        here.clock_done = node.clock + duration;
+        plan_tick(here.node, now);
     } else {
-        here.finish = agenda_.add(now + duration, Event::Kind::finish, server);
+        here.finish = agenda_.add(now + duration / here.core, Event::Kind::finish, instance);
     }
 }
 
-// The tuple that a server was at work on; the work so far counts as busy.
-Index Machine::take_from(Index server, double now) {
-    Server& here = servers_[server];
+// The tuple that an instance was at work on; the work so far counts as busy.
+Index Machine::take_from(Index instance, double now) {
+    Instance& here = instances_[instance];
     const Index item = std::exchange(here.serving, NONE);
     here.finish = NO_EVENT;
-    Instance& instance = instances_[tuples_[item].target];
-    Node& node = nodes_[instance.node];
-    double done = now - here.started;
+    Node& node = nodes_[here.node];
+    double done = (now - here.started) * here.core;
     if (shared()) {
         settle(node, now);
-        done = node.clock - instance.clock_started;
+        done = node.clock - here.clock_started;
         --node.active;
+    } else if (in_turn()) {
+        if (here.core < 1.0) {
+            node.part_free = here.core;
+        } else {
+            ++node.whole_free;
+        }
     }
-    instance.busy += done;
+    here.busy += done;
     node.busy += done;
     return item;
 }
 
-// Bring a shared processor's clock up to now.
+// How many times as long as alone on a core everything takes on shared cores.
+double Machine::stretch(const Node& node) {
+    return std::max(1.0, static_cast<double>(node.active) / node.cores);
+}
+
+// Bring the clock of shared cores up to now.
 void Machine::settle(Node& node, double now) {
-    if (node.active > 0) node.clock += (now - node.clock_at) / static_cast<double>(node.active);
+    if (node.active > 0) node.clock += (now - node.clock_at) / stretch(node);
     node.clock_at = now;
 }
 
-// The instance that is done first on a shared processor.
+// The instance that is done first on shared cores.
 Index Machine::next_done(const Node& node) const {
     Index best = NONE;
     for (const Index instance : node.instances) {
-        if (servers_[instance].serving == NONE) continue;
+        if (instances_[instance].serving == NONE) continue;
         if (best == NONE || instances_[instance].clock_done < instances_[best].clock_done) best = instance;
     }
     return best;
 }
 
-// Plan when a shared processor is done with something next.
+// Plan when shared cores are done with something next.
 void Machine::plan_tick(Index node, double now) {
     Node& here = nodes_[node];
     const Index first = next_done(here);
     here.tick = NO_EVENT;
     if (first == NONE) return;
     const double rest = std::max(0.0, instances_[first].clock_done - here.clock);
-    here.tick = agenda_.add(now + rest * static_cast<double>(here.active), Event::Kind::tick, node);
+    here.tick = agenda_.add(now + rest * stretch(here), Event::Kind::tick, node);
 }
 
 // Lose a tuple of a blocked instance, or let it wait there.
@@ -389,7 +446,7 @@ void Machine::lose(Index item) {
 
 Index Machine::new_tuple(double birth, Index source_row, Index target, double size) {
     ++inside_;
-    const Tuple made{birth, size, source_row, target, NONE, NONE, NONE};
+    const Tuple made{birth, size, source_row, target, NONE, NONE, NONE, 0};
     if (unused_ == NONE) {
         tuples_.push_back(made);
         return static_cast<Index>(tuples_.size() - 1);
@@ -433,17 +490,14 @@ Snapshot Machine::snapshot(double now) const {
         found.tuple_seconds.push_back(here.tuple_seconds + since);
     }
     for (const Node& node : nodes_) found.node_busy.push_back(node.busy);
-    for (const Server& server : servers_) {
-        if (server.serving == NONE) continue;
-        const Index instance = tuples_[server.serving].target;
-        const Node& node = nodes_[instances_[instance].node];
-        double done = now - server.started;
-        if (shared()) {
-            const double active = static_cast<double>(std::max<std::int64_t>(node.active, 1));
-            done = node.clock + (now - node.clock_at) / active - instances_[instance].clock_started;
-        }
-        found.instance_busy[instance] += done;
-        found.node_busy[instances_[instance].node] += done;
+    for (std::size_t at = 0; at < instances_.size(); ++at) {
+        const Instance& here = instances_[at];
+        if (here.serving == NONE) continue;
+        const Node& node = nodes_[here.node];
+        double done = (now - here.started) * here.core;
+        if (shared()) done = node.clock + (now - node.clock_at) / stretch(node) - here.clock_started;
+        found.instance_busy[at] += done;
+        found.node_busy[here.node] += done;
     }
     for (const Link& link : links_) {
         // what waits for a link is one piece of work without a gap

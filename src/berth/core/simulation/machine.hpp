@@ -25,7 +25,7 @@ struct Snapshot {
 class Machine {
   public:
     Machine(NumpyRandom random, Settings settings, std::vector<Instance> instances, std::vector<Output> outputs,
-            Index nodes);
+            std::span<const double> cores);
 
     // Put every instance where a plan has it (`node` is NONE for what isn't computed); tuples stay where they
     // are in their queues and on their ways.
@@ -57,17 +57,20 @@ class Machine {
     bool handle(const Event& event);
     void emit(Index source, double now);
     void tick(Index node, double now);
-    void finish(Index server, double now);
+    void finish(Index instance, double now);
     void finish_path(const Tuple& done, double now);
     void send_results(const Tuple& cause, double now);
-    std::int64_t results_of_one_unit(Instance& instance);
+    void send_result(const Tuple& cause, Output& output, double now);
     void send(const Tuple& cause, Output& output, Index offset, double now);
     void cross(Index item, double now);
 
     void arrive(Index item, double now);
-    void start(Index server, double now);
-    Index take_from(Index server, double now);
+    void want_service(Index instance);
+    void serve(Index instance, double now);
+    void start(Index instance, double now);
+    Index take_from(Index instance, double now);
     void settle(Node& node, double now);
+    static double stretch(const Node& node);
     Index next_done(const Node& node) const;
     void plan_tick(Index node, double now);
 
@@ -81,6 +84,7 @@ class Machine {
     Index emptied(Queue& queue);
 
     bool shared() const { return settings_.processors == Processors::shared; }
+    bool in_turn() const { return settings_.processors == Processors::node; }
 
     NumpyRandom random_;
     Settings settings_;
@@ -89,8 +93,9 @@ class Machine {
     std::vector<Tuple> tuples_;
     Index unused_ = NONE;  // the first record of a tuple that is gone
     std::int64_t inside_ = 0;
+    std::int64_t turns_ = 0;  // tuples that have come to their instance
+    std::vector<std::int64_t> tuples_of_output_;  // of one unit of work
     std::vector<Instance> instances_;
-    std::vector<Server> servers_;
     std::vector<Node> nodes_;
     std::vector<Output> outputs_;
     std::vector<Route> routes_;

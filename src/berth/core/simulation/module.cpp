@@ -21,16 +21,16 @@ Processors processors_named(const std::string& name) {
 }
 
 // Arrays over instances, `first_output` with one more number at the end, and over outputs.
-void make(Machine* self, const nb::object& generator, Index nodes, const Vector<double>& unit,
-          const Vector<double>& gain, const Vector<Index>& source_row, const Vector<Index>& sink_column,
-          const Vector<Index>& first_output, const Vector<double>& tuple_bytes, const Vector<Index>& first_receiver,
+void make(Machine* self, const nb::object& generator, const Vector<double>& cores,
+          const Vector<double>& unit, const Vector<Index>& source_row, const Vector<Index>& sink_column,
+          const Vector<Index>& first_output, const Vector<double>& tuple_bytes,
+          const Vector<double>& gain, const Vector<Index>& first_receiver,
           const Vector<Index>& receivers, const Vector<Index>& first_route, const Vector<bool>& to_all,
           const std::string& processors, bool regular_arrivals, bool fixed_service, bool split_in_turn,
           double jitter_s, std::int64_t record, std::int64_t most_inside) {
     std::vector<Instance> instances(unit.size());
     for (std::size_t at = 0; at < instances.size(); ++at) {
         instances[at].unit = unit(at);
-        instances[at].gain = gain(at);
         instances[at].source_row = source_row(at);
         instances[at].sink_column = sink_column(at);
         instances[at].first_output = first_output(at);
@@ -39,6 +39,7 @@ void make(Machine* self, const nb::object& generator, Index nodes, const Vector<
     std::vector<Output> outputs;
     for (std::size_t at = 0; at < tuple_bytes.size(); ++at) {
         outputs.push_back({.bytes = tuple_bytes(at),
+                           .gain = gain(at),
                            .first_receiver = first_receiver(at),
                            .receivers = receivers(at),
                            .first_route = first_route(at),
@@ -46,7 +47,7 @@ void make(Machine* self, const nb::object& generator, Index nodes, const Vector<
     }
     const Settings settings{processors_named(processors), regular_arrivals, fixed_service, split_in_turn,
                             jitter_s, record, most_inside};
-    new (self) Machine(NumpyRandom(generator), settings, std::move(instances), std::move(outputs), nodes);
+    new (self) Machine(NumpyRandom(generator), settings, std::move(instances), std::move(outputs), view(cores));
 }
 
 void place(Machine& machine, Vector<Index> node, Vector<double> service_s, Vector<Index> first_hop,
@@ -131,8 +132,8 @@ NB_MODULE(simulation, module) {
     module.attr("DECADES") = DECADES;
     bind_snapshot(module);
     nb::class_<Machine>(module, "Machine")
-        .def("__init__", &make, nb::keep_alive<1, 2>(), "generator"_a, "nodes"_a, nb::kw_only(), "unit"_a, "gain"_a,
-             "source_row"_a, "sink_column"_a, "first_output"_a, "tuple_bytes"_a, "first_receiver"_a, "receivers"_a,
+        .def("__init__", &make, nb::keep_alive<1, 2>(), "generator"_a, "cores"_a, nb::kw_only(), "unit"_a,
+             "source_row"_a, "sink_column"_a, "first_output"_a, "tuple_bytes"_a, "gain"_a, "first_receiver"_a, "receivers"_a,
              "first_route"_a, "to_all"_a, "processors"_a, "regular_arrivals"_a, "fixed_service"_a, "split_in_turn"_a,
              "jitter_s"_a, "record"_a, "most_inside"_a)
         .def("place", &place, "node"_a, "service_s"_a, "first_hop"_a, "last_hop"_a)

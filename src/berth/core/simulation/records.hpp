@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <queue>
 #include <vector>
@@ -16,9 +17,9 @@ constexpr EventNumber NO_EVENT = -1;
 constexpr double NEVER = std::numeric_limits<double>::infinity();
 
 enum class Processors {
-    own,     // every instance is a server
-    node,    // a node serves one tuple at a time
-    shared,  // the instances of a node are threads that share its processor
+    own,     // every instance has a core of its own
+    node,    // a node serves as many tuples at a time as it has cores, first come, first served
+    shared,  // the instances of a node are threads that share its cores
 };
 
 struct Settings {
@@ -39,6 +40,7 @@ struct Tuple {
     Index hop;         // what is left of its way: hops from here on, up to `last_hop`
     Index last_hop;
     Index next;  // the next one in its queue, or the next unused record
+    std::int64_t turn;  // the place in the order in which tuples came to their instances
 };
 
 // First in, first out; the tuples are linked by `Tuple::next`.
@@ -47,21 +49,16 @@ struct Queue {
     Index tail = NONE;
 };
 
-struct Server {
-    Queue queue;
-    Index serving = NONE;  // a tuple
-    double started = 0.0;
-    EventNumber finish = NO_EVENT;
-};
-
 struct Instance {
     double service_s = 0.0;  // work on one tuple, on average
     double unit = 1.0;       // the part of a unit of work that an arriving tuple is
-    double gain = 1.0;       // results of one unit of work
     double units = 0.0;      // what has arrived of the next unit of work
-    double parts = 0.0;      // what has been made of the next result
     Index node = 0;
-    Index server = 0;
+    Queue queue;
+    Index serving = NONE;  // a tuple
+    double started = 0.0;
+    double core = 1.0;  // the part of a core that it is served by
+    EventNumber finish = NO_EVENT;
     Index first_output = 0, last_output = 0;
     Index source_row = NONE, sink_column = NONE;  // in the table of latencies
     bool blocked = false;                         // its node is down, or it is moving
@@ -74,7 +71,7 @@ struct Instance {
     double gaps_left = 0.0;  // while it is silent: when its next tuple will come, in multiples of the gap
     EventNumber emission = NO_EVENT;
 
-    // on a shared processor: the processor's clock when the work began, and when it is done
+    // on shared cores: the node's clock when the work began, and when it is done
     double clock_started = 0.0;
     double clock_done = 0.0;
 
@@ -85,10 +82,22 @@ struct Instance {
     double busy = 0.0;
 };
 
+// An instance that a core could serve, by the turn of its first tuple.
+struct Ready {
+    std::int64_t turn;
+    Index instance;
+    bool operator>(const Ready& other) const { return turn > other.turn; }
+};
+
 struct Node {
+    double cores = 1.0;
     std::vector<Index> instances;
     double busy = 0.0;
-    // of a shared processor
+    // first come, first served: the cores that are free, whole ones and what is left of a part of one
+    std::int64_t whole_free = 0;
+    double part_free = 0.0;
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>> ready;  // also some that no longer are
+    // shared cores
     double clock = 0.0;  // the work that each active instance has received
     double clock_at = 0.0;
     std::int64_t active = 0;
@@ -98,6 +107,8 @@ struct Node {
 // A stream from one instance to some instances that follow one another.
 struct Output {
     double bytes;  // of a tuple
+    double gain;   // tuples of one unit of work
+    double parts = 0.0;  // what has been made of the next tuple
     Index first_receiver;
     Index receivers;
     Index first_route;  // of its receivers, one after the other
@@ -156,7 +167,7 @@ struct Event {
     double time;
     EventNumber number;
     Kind kind;
-    Index subject;  // an instance, a server, a node or a tuple
+    Index subject;  // an instance, a node or a tuple
 };
 
 // Events by time; of several at the same time the one that was added first.

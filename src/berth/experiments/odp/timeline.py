@@ -70,6 +70,7 @@ def windows(
         seed=seed,
         arrivals="regular",
         service="fixed",
+        processors="own",
         tuple_bytes=TUPLE_BYTES,
         jitter_ms=JITTER_MS,
         pause_s=PAUSE_S,

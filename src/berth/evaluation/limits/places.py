@@ -236,7 +236,7 @@ class OneCore(Limit):
 
     def __init__(self, setting: Setting) -> None:
         self._of_nodes = Processor(setting)
-        self.network, self._names = setting.problem.network, setting.graph.names
+        self.network, self._graph = setting.problem.network, setting.graph
         most = 1.0 if self.network.max_utilisation is None else self.network.max_utilisation
         self.room: FloatArray = most * self.network.speed
         """By node, what one of its cores can do."""
@@ -259,7 +259,7 @@ class OneCore(Limit):
 
     def _instance_and_node(self, place: int) -> tuple[str, str]:
         instance, node = divmod(place, len(self.network.nodes))
-        return self._names[instance], self.network.nodes[node].name
+        return self._graph.names[instance], self.network.nodes[node].name
 
     def place_name(self, place: int) -> str:
         """The instance and its node."""
@@ -272,7 +272,9 @@ class OneCore(Limit):
 
     def way_out(self, use: Use) -> str:
         """What would make it fit."""
-        return f"a speed {amount(use.share)} times as high, or as many instances more, would keep up"
+        instance = use.place // len(self.network.nodes)
+        enough = math.ceil(self._graph.operator_values("parallelism")[instance] * use.share * (1.0 - 1e-9))
+        return f"cores {use.share:.3g} times as fast, or a parallelism of {enough}, would keep up"
 
     def more(self, problem: Problem, use: Use) -> More:
         """A node twice as fast."""

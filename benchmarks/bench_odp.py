@@ -142,9 +142,7 @@ SECOND = ("cost_per_hour", "nodes_used", "availability", "traffic")
 
 def two_levels(seeds: int = 5) -> None:
     """Two goals in order against the first one alone, on settings of figure 9 with prices for nodes."""
-    print(
-        f"\n{'operators x nodes: response time, then':40} {'proved':>8} {'one goal':>10} {'two':>10} {'ratio':>8}"
-    )
+    print(f"\n{'operators x nodes: times, then':40} {'proved':>8} {'one goal':>10} {'two':>10} {'ratio':>8}")
     for kind in ("sequential", "fat"):
         for operators, nodes in ((10, 20), (20, 20), (50, 20), (20, 100)):
             for name in SECOND:

@@ -84,6 +84,6 @@ def loss_violations(situation: Situation) -> Iterator[str]:
     # a node that hosts nothing is never lost: nothing has to move
     if situation.problem.survive is not None and not situation.broken:
         known = {loss.name for loss in situation.problem.losses}
-        for name in situation.plan.failover.keys() - known:
+        for name in sorted(situation.plan.failover.keys() - known):
             for instance in situation.plan.failover[name]:
                 yield f"loss of {name}: {instance} stays where it is, but the failover moves it"

@@ -36,7 +36,7 @@ def goal_of(setting: Setting, plan: Plan, budget: Budget) -> Goal | None:
     told = recorded_bounds(problem, plan)
     if goal.weights.keys() <= told.keys():
         return replace(goal, bounds={name: told[name] for name in goal.weights})
-    asked = replace(setting, problem=replace(problem, objective=goal.weights))
+    asked = replace(setting, problem=problem.for_goal(goal.weights))
     bounds = objective_bounds(asked, budget, plan.seed)
     return None if bounds is None else replace(goal, bounds=bounds)
 

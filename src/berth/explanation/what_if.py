@@ -243,7 +243,7 @@ def _tried(judge: Judge, change: More, goal: Goal, policy: str, share: float, un
 
 def _best(judge: Judge, problem: Problem, goal: Goal, policy: str, share: float) -> Outcome:
     """The better one of the plan as it is and what the policy finds."""
-    asked = replace(problem, objective=goal.weights, objective_bounds=goal.bounds or problem.objective_bounds)
+    asked = replace(problem.for_goal(goal.weights), objective_bounds=goal.bounds or problem.objective_bounds)
     found = list(_outcomes(judge, asked, goal, policy, share))
     known = [outcome for outcome in found if outcome.objective is not None]
     if not known:

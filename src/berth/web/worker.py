@@ -67,9 +67,8 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
     if mistakes:
         raise BadInput(mistakes)
     changed = replace(
-        problem,
+        problem.for_goal(objective) if objective else problem,
         applications=tuple(replace(item, **requirements.get(item.name, {})) for item in problem.applications),
-        objective=objective or problem.objective,
         objective_scale=request.get("objective_scale") or problem.objective_scale,
         objective_bounds={} if objective else problem.objective_bounds,
     )

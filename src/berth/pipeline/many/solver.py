@@ -9,7 +9,7 @@ import json
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -53,7 +53,7 @@ def answer(request: Row, variant: Row, terms: Terms) -> Row:
     try:
         problem = _problem(request)
         if terms.objective:
-            problem = replace(problem, objective=dict(terms.objective))
+            problem = problem.for_goal(dict(terms.objective))
         plan = solve(
             problem,
             variant["policy"],

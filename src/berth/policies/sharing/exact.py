@@ -94,7 +94,7 @@ class ExactPolicy:
         """
         parameters: SharingParameters = task.parameters
         goal = self.goal(parameters)
-        mistakes = list(goal_mistakes(replace(task.problem, objective=goal.weights)))
+        mistakes = list(goal_mistakes(task.problem.for_goal(goal.weights)))
         for name in goal.weights:
             mistakes = [line.replace(f"objective.{name}", f"--policy {self.name}", 1) for line in mistakes]
         if mistakes:

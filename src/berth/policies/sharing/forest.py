@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -102,7 +102,7 @@ def chosen_goal(task: Task, name: str) -> Goal:
     if name == "objective":
         name = own if own is not None and own in GOALS else _DEFAULT_GOAL
     goal = Goal({name: 1.0})
-    mistakes = list(goal_mistakes(replace(task.problem, objective=goal.weights)))
+    mistakes = list(goal_mistakes(task.problem.for_goal(goal.weights)))
     if mistakes:
         raise BadInput([line.replace(f"objective.{goal.single}", "--policy forest", 1) for line in mistakes])
     return goal

@@ -71,7 +71,8 @@ def first_plan(problem: Problem, options: WatchOptions) -> Replan:
         if any(item.name == "first_run" for item in fields(find_policy(options.policy).parameters)):
             parameters.setdefault("first_run", True)
     bounds = {name: pair for name, pair in problem.objective_bounds.items() if name in weights}
-    wanted = replace(problem, objective=weights, objective_bounds=bounds)
+    ordered = problem if dict(weights) == dict(problem.objective) else problem.for_goal(weights)
+    wanted = replace(ordered, objective_bounds=bounds)
     plan = solve(wanted, options.policy, time_limit=options.time_limit, seed=options.seed, **parameters)
     if not plan.found:
         return Replan(None, plan.reason or "no plan was found", plan.status)
@@ -83,7 +84,7 @@ def _known_part(problem: Problem, weights: Mapping[str, float]) -> dict[str, flo
     return {
         name: weight
         for name, weight in weights.items()
-        if not any(goal_mistakes(replace(problem, objective={name: weight})))
+        if not any(goal_mistakes(problem.for_goal({name: weight})))
     }
 
 
@@ -132,7 +133,7 @@ def next_plan(
         if not forced:
             return Replan(current, _named(streams_without_rate(problem), "still no rate"))
         # anywhere is better than on a dead node; for the others nothing is known to be better
-        alive = replace(alive, objective=_without_rates(alive), objective_bounds={})
+        alive = replace(alive.for_goal(_without_rates(alive)), objective_bounds={})
         yardstick = Yardstick.of(alive)
         alone = kept | _unharmed(current, forced)
         situation = Situation(alive, current, options, yardstick, forced)

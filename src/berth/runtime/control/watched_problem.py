@@ -184,6 +184,8 @@ def with_objective_of(wanted: Problem, problem: Problem) -> Problem:
     return replace(
         problem,
         objective=wanted.objective,
+        then=wanted.then,
+        objective_within=wanted.objective_within,
         objective_scale=wanted.objective_scale,
         objective_bounds=wanted.objective_bounds,
     )

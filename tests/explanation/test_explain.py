@@ -197,7 +197,7 @@ def test_what_sharing_saves() -> None:
 
 
 def test_room_for_the_next_application() -> None:
-    """A copy of alarms adds its own 0.1 processors on the centre; by itself, 0.22 on hall, where 0.56 are left."""
+    """A copy of alarms adds 0.1 processors on the centre; by itself, 0.22 on hall, where 0.56 are left."""
     problem, plan = forest()
     alarms, totals = explain(problem, plan, what_if="none").growth
     assert alarms.shared.limit is not None

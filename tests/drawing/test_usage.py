@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from berth.drawing.usage import link_uses, node_uses
+from berth.drawing.usage import busy_shares, link_uses, node_uses
 from berth.drawing.views import situation_of
 from berth.evaluation import Situation
 from berth.model import Application, Containers, Network, Node, Operator, Plan, Problem
@@ -43,6 +45,25 @@ def test_busy_shares_add_up() -> None:
     found = situation(*reused())
     busy = next(use for use in node_uses(found) if use.label == "busy")
     assert busy.needed.sum() == pytest.approx(2.0 * (1.0 + 2.0 + 1.0 + 1.0) / 1000.0)
+
+
+def test_busy_where_nobody_asks() -> None:
+    """Loads by tuples, against the speed of all cores; nothing where a size is not known."""
+    problem, plan = small()
+    assert not [use for use in node_uses(situation(problem, plan)) if use.label == "busy"]
+    (application,) = problem.applications
+    sized = tuple(replace(stream, tuple_bytes=2.0) for stream in application.streams)
+    nodes = tuple(replace(node, cores=4.0) for node in problem.network.nodes)
+    problem = replace(
+        problem,
+        network=replace(problem.network, nodes=nodes),
+        applications=(replace(application, streams=sized),),
+    )
+    found = situation(problem, plan)
+    busy = next(use for use in node_uses(found) if use.label == "busy")
+    assert busy.needed.tolist() == [0.5, 0.5, 0.5]
+    assert busy.there.tolist() == [4.0, 4.0, 4.0]
+    assert busy_shares(found).tolist() == [0.125, 0.125, 0.125]
 
 
 def test_cards_send_and_receive() -> None:

@@ -78,6 +78,27 @@ def test_nothing_is_limited() -> None:
     assert bottleneck(situation_of(document)) is None
 
 
+def test_processors_where_nobody_asks() -> None:
+    """The bottleneck may be what breaks nothing; a node with an unknown load counts what is asked for."""
+    document = problem(cores=4)
+    del document["applications"][0]["throughput_per_s"]
+    document["applications"][0]["operators"][0]["emits_bytes_per_s"] = 12_000
+    document["network"]["links"][0]["bandwidth_bytes_per_s"] = 1e9
+    found = bottleneck(situation_of(document))
+    assert found is not None
+    assert (found.kind, found.name, found.share) == ("core", "a/parse on rome", pytest.approx(12.0))
+    assert exceeded(situation_of(document)) == []
+    shares = {use.kind: use.share for use in uses(situation_of(document))}
+    assert shares["processor"] == pytest.approx(3.0)
+    unknown = {"name": "b", "operators": [{"name": "who", "work_ms": 1}]}
+    asked = problem(cores=4)
+    asked["applications"].append(unknown)
+    plan = {"assignment": {**PLAN["assignment"], "b/who": "rome"}}
+    assert {use.kind: use.share for use in uses(situation_of(asked, plan))}["processor"] == pytest.approx(
+        0.05
+    )
+
+
 def test_a_card_through_which_nothing_goes() -> None:
     """Where there is nothing the share is beyond all numbers: null in JSON."""
     found = bottleneck(situation_of(problem(nic_bytes_per_s=0)))

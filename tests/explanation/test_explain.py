@@ -331,8 +331,18 @@ def test_document() -> None:
     found = explain(problem, replace(plan, policy="odp"))
     written = json.loads(json.dumps(document(found), allow_nan=False))
     assert list(written) == [
-        *("format", "problem", "policy", "goal", "maximise", "objective", "violations", "operators"),
-        *("explained", "units", "limits", "critical_path", "sharing", "growth", "mending", "what_if"),
+        *("format", "problem", "policy", "goal", "maximise", "objective", "violations", "warnings"),
+        *(
+            "operators",
+            "explained",
+            "units",
+            "limits",
+            "critical_path",
+            "sharing",
+            "growth",
+            "mending",
+            "what_if",
+        ),
     ]
     assert written["format"] == "berth-explanation/v1"
     assert written["what_if"]["unchanged"]["objective"] is not None
@@ -378,3 +388,66 @@ def test_a_move_that_makes_a_broken_rule_worse_is_forbidden() -> None:
     assert told.best is None or told.best.node not in ("n0", "n1")
     assert {other.node for other in told.forbidden} >= {"n0"}
     assert "3 instances" in told.forbidden[0].breaks[0]
+
+
+def overloaded(**network: Any) -> Problem:
+    """A model of two instances takes 200 tuples of 10 ms a second; nobody asks that anything keeps up."""
+    nodes = [{"name": "edge", "cores": 2, "speed": 0.5}, {"name": "centre", "cores": 4}]
+    network = {"nodes": nodes, "links": [{"from": "edge", "to": "centre", "delay_ms": 20}], **network}
+    operators = [
+        {"name": "source", "pinned": "edge", "emits_bytes_per_s": 2e4, "output_bytes": 100},
+        {"name": "model", "work_ms": 10, "parallelism": 2},
+    ]
+    application = {"name": "a", "operators": operators, "streams": [{"from": "source", "to": "model"}]}
+    return problem_from(
+        {"format": "berth/v1", "name": "much", "network": network, "applications": [application]}
+    )
+
+
+def at(node: str) -> Plan:
+    return Plan({"a/source": "edge", "a/model#0": node, "a/model#1": node}, policy="odp")
+
+
+def test_processors_bind_where_nobody_asks() -> None:
+    """Loads that are known are told, those of nodes and those of single instances; warnings, too."""
+    problem = overloaded()
+    found = explain(problem, at("edge"), what_if="none")
+    shares = {(use.kind, use.name): use.share for use in found.limits}
+    assert shares == {
+        ("processor", "edge"): pytest.approx(2.0),
+        ("core", "a/model#0 on edge"): pytest.approx(2.0),
+        ("core", "a/model#1 on edge"): pytest.approx(2.0),
+    }
+    assert not found.violations
+    assert found.warnings == evaluate(problem, at("edge")).warnings
+    assert len(found.warnings) == 3
+    centre = explain(problem, at("centre"), what_if="none")
+    assert {(use.kind, round(use.share, 9)) for use in centre.limits} == {("processor", 0.5), ("core", 1.0)}
+    (growth,) = centre.growth
+    assert growth.shared.copies == 1
+    assert centre.warnings == ()
+
+
+def test_what_one_more_core_brings_where_nobody_asks() -> None:
+    """It is offered, the busiest share falls by it, and what keeping up would cost is told."""
+    found = explain(overloaded(), at("edge"), what_if="full").what_if
+    assert found is not None
+    assert found.unchanged.utilisation == pytest.approx(2.0)
+    changes = {item.kind: item for item in found.changes}
+    # one more core leaves the single instances without a faster one
+    assert changes["cores"].words == "one more core on edge (3)"
+    assert changes["cores"].outcome.utilisation == pytest.approx(2.0)
+    assert changes["speed"].outcome.utilisation == pytest.approx(1.0)
+    keeping_up = changes["utilisation"]
+    assert keeping_up.outcome.objective == pytest.approx(20.0 + 10.0)
+    assert keeping_up.gain == pytest.approx(20.0 - 30.0)
+    assert keeping_up.outcome.utilisation == pytest.approx(1.0)
+    assert len({item.words for item in found.changes}) == len(found.changes)
+
+
+def test_what_keeps_up_needs_no_such_change() -> None:
+    """With max_utilisation it is a constraint, and a plan that keeps up is not asked to."""
+    for problem, plan in ((overloaded(), at("centre")), (overloaded(max_utilisation=1), at("edge"))):
+        found = explain(problem, plan, what_if="full").what_if
+        assert found is not None
+        assert "utilisation" not in {item.kind for item in found.changes}

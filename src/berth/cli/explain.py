@@ -27,6 +27,7 @@ from berth.cli.output import (
     plain_table,
     print_json,
     print_violations,
+    print_warnings,
     tell,
 )
 from berth.cli.plan_files import read_plan
@@ -34,6 +35,7 @@ from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
+from berth.evaluation.limits import exceeds
 from berth.explanation import DEFAULT_TIME_LIMIT, Depth, Explanation, document
 from berth.explanation import explain as explain_plan
 from berth.explanation.alternatives import Alternative, Explained
@@ -108,6 +110,7 @@ def print_explanation(explanation: Explanation) -> None:
     """What is broken and how to mend it, then why, what binds, what is shared, and what would help."""
     _print_headline(explanation)
     print_violations(explanation.violations)
+    print_warnings(explanation.warnings)
     for part in (_mending, _operators, _limits, _path, _sharing, _growth, _what_if):
         part(explanation)
 
@@ -322,14 +325,26 @@ def _what_if(explanation: Explanation) -> None:
     if found is None:
         return
     _title(f"What would help (solved again by {found.policy})")
-    table = plain_table("change", _goal_name(explanation.goal), "", "gain", right=(1, 3))
-    table.add_row("nothing", *_outcome_cells(explanation.goal, found.unchanged), "")
+    outcomes = [found.unchanged, *(item.outcome for item in found.changes)]
+    busy = any(outcome.utilisation for outcome in outcomes)
+    columns = ["change", _goal_name(explanation.goal), "", "gain", *(["busiest"] if busy else [])]
+    table = plain_table(*columns, right=(1, 3, 4))
     order = sorted(found.changes, key=lambda item: -math.inf if item.gain is None else -item.gain)
-    for item in order:
-        table.add_row(
-            escape(item.words), *_outcome_cells(explanation.goal, item.outcome), _gain(explanation, item)
-        )
+    rows = [
+        ("nothing", found.unchanged, Text("")),
+        *((i.words, i.outcome, _gain(explanation, i)) for i in order),
+    ]
+    for words, outcome, gain in rows:
+        utilisation = [_utilisation(outcome)] if busy else []
+        table.add_row(escape(words), *_outcome_cells(explanation.goal, outcome), gain, *utilisation)
     out.print(table)
+
+
+def _utilisation(outcome: Outcome) -> Text:
+    """How busy the busiest node or instance is."""
+    if outcome.utilisation is None:
+        return Text("")
+    return Text(percentage(outcome.utilisation), "red" if exceeds(outcome.utilisation, 1.0) else "")
 
 
 def _outcome_cells(goal: Goal | None, outcome: Outcome) -> tuple[str, str]:

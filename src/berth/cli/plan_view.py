@@ -181,6 +181,7 @@ def print_sequence(problem: Problem, plan: Plan) -> None:
     elif not plan.violations:
         out.print("\nnothing is left on the nodes")
     print_violations(plan.violations)
+    print_warnings(plan.warnings)
 
 
 def print_events(plan: Plan) -> None:

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from berth.amounts import byte_rate, cut, milliseconds
+from berth.amounts import byte_rate, cut, milliseconds, percentage
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import INK, PALE, SOFT, Panel, Paper, Point, text_width, wrapped
 from berth.drawing.places import Label, node_places, place_labels, place_on_line, spread
-from berth.drawing.usage import LinkUse, link_uses
+from berth.drawing.usage import LinkUse, busy_shares, link_uses
 from berth.drawing.views import (
     MOST_NAMED,
     ApplicationView,
@@ -97,6 +97,7 @@ class NetworkPicture:
         self._flows = [] if situation is None else link_uses(situation)
         self._critical = set() if situation is None else critical_links(situation)
         self._coloured = coloured_nodes(problem, situation, views)
+        self._busy = np.zeros(len(self._network.nodes)) if situation is None else busy_shares(situation)
 
     def draw(self, paper: Paper, panel: Panel) -> None:
         """Draw it into a part of the paper."""
@@ -184,10 +185,11 @@ class NetworkPicture:
         return boxes
 
     def _label_lines(self, node: int) -> list[str]:
-        """A node's name and what runs there."""
+        """A node's name, what runs there, and how busy that keeps its processors."""
         name = cut(self._network.nodes[node].name, MOST_CHARACTERS)
         groups = instance_groups(self._problem, self._runs.get(node, []))
-        return [name, *wrapped(groups, RUNS_SIZE, RUNS_WIDTH, MOST_RUNS_LINES)]
+        busy = [f"{percentage(self._busy[node])} busy"] if self._busy[node] > 0.0 else []
+        return [name, *wrapped(groups, RUNS_SIZE, RUNS_WIDTH, MOST_RUNS_LINES), *busy]
 
     def _draw_label(self, paper: Paper, spots: Spots, node: int, lines: list[str], box: FloatArray) -> None:
         left, top, right, bottom = box.tolist()

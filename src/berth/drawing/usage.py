@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from berth.amounts import quantity
 from berth.evaluation import Situation
-from berth.evaluation.limits import NetworkCard, place_limits
+from berth.evaluation.limits import NetworkCard, shown_place_limits
 
 FloatArray = NDArray[np.float64]
 
@@ -49,17 +49,23 @@ class LinkUse:
 
 
 def node_uses(situation: Situation) -> list[NodeUse]:
-    """Every limit of nodes; network cards where they are known."""
+    """Every limit of nodes, processors among them; network cards where they are known."""
     uses = []
-    for limit in place_limits(situation.setting):
-        if limit.of_nodes:
+    for limit in shown_place_limits(situation.setting):
+        used = limit.used(situation)
+        if limit.of_nodes and (limit.matters or used.any()):
             shown = None if limit.only_share else quantity
-            uses.append(NodeUse(limit.picture_label or limit.label, limit.used(situation), limit.room, shown))
+            uses.append(NodeUse(limit.picture_label or limit.label, used, limit.room, shown))
     cards = situation.network.nic_bytes_per_s
     if situation.rates_known and np.isfinite(cards).any():
         used = NetworkCard(situation.setting).used(situation)
         uses.append(NodeUse("card B/s", used, cards, quantity))
     return uses
+
+
+def busy_shares(situation: Situation) -> FloatArray:
+    """By node, the share of its processors that is busy; 0 where nothing is known of it."""
+    return np.nan_to_num(situation.node_load) / situation.network.processors
 
 
 def link_uses(situation: Situation) -> list[LinkUse]:

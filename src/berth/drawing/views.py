@@ -240,6 +240,8 @@ def headline(problem: Problem, situation: Situation | None) -> list[str]:
         phrases.append(f"{missing} of {counted(int(situation.computed.sum()), 'instance')} not placed")
     if plan.violations:
         phrases.append(f"breaks {counted(len(plan.violations), 'constraint')}")
+    if plan.warnings:
+        phrases.append(counted(len(plan.warnings), "warning"))
     return phrases
 
 

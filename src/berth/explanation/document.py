@@ -25,6 +25,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
         "maximise": goal is not None and goal.maximise,
         "objective": explanation.objective,
         "violations": list(explanation.violations),
+        "warnings": list(explanation.warnings),
         "operators": [_operator(item) for item in explanation.operators],
         "explained": len(explanation.operators),
         "units": explanation.units,
@@ -136,5 +137,6 @@ def _outcome(item: Outcome) -> dict[str, Any]:
         "objective": item.objective,
         "proved": item.proved,
         "same_plan": item.kept,
+        "utilisation_max_ratio": item.utilisation,
         "reason": item.reason,
     }

@@ -12,6 +12,7 @@ from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal, recorded_bounds
 from berth.evaluation.limits import Use
 from berth.evaluation.situation import critical_path
+from berth.evaluation.warnings import warnings
 from berth.exact.normalise import objective_bounds
 from berth.explanation.alternatives import Alternatives, Explained, Judge
 from berth.explanation.binding import Growth, SlowestPath, binding, growth_of, slowest_path
@@ -57,6 +58,7 @@ class Explanation:
     """What alternatives are measured by; None: it has no scale, for no plan keeps the constraints."""
     objective: float | None
     violations: tuple[str, ...]
+    warnings: tuple[str, ...]
     operators: tuple[Explained, ...]
     """The units that were asked for, or the worst ones, in the order of the problem."""
     units: int
@@ -130,6 +132,7 @@ def explain(
         goal=judge.goal,
         objective=judge.before.objective,
         violations=judge.before.violations,
+        warnings=tuple(warnings(judge.situation)),
         operators=explained,
         units=len(units),
         limits=tuple(binding(judge.situation)),

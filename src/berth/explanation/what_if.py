@@ -11,9 +11,9 @@ from typing import Literal
 import numpy as np
 
 from berth.budget import Budget
-from berth.evaluation import Setting, Situation
+from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal
-from berth.evaluation.limits import More, Use, amount, exceeded
+from berth.evaluation.limits import More, Use, amount, exceeded, exceeds
 from berth.evaluation.situation import critical_path
 from berth.explanation.alternatives import Alternative, Explained, Judge
 from berth.explanation.binding import binding
@@ -28,7 +28,15 @@ COPY = "-2"
 def changes_of(situation: Situation) -> Iterator[More]:
     """What could help, the most promising first: what is fullest, and what the slowest path goes over."""
     problem, full = situation.problem, binding(situation)
-    scarce = [more for more in (use.of.more(problem, use) for use in full) if more is not None]
+    if problem.network.max_utilisation is None and exceeds(_utilisation(situation) or 0.0, 1.0):
+        keeping_up = replace(problem.network, max_utilisation=1.0)
+        yield More(
+            "utilisation",
+            "only plans that keep up (max_utilisation: 1)",
+            replace(problem, network=keeping_up),
+        )
+    offered = (use.of.more(problem, use) for use in full)
+    scarce = list({more.words: more for more in offered if more is not None}.values())
     paths = list(_faster_links(situation))
     fullest = next((use.node for use in full if use.node is not None), None)
     if fullest is None and len(situation.used_nodes):
@@ -185,6 +193,8 @@ class Outcome:
     kept: bool = False
     """Whether it is the plan as it is."""
     reason: str | None = None
+    utilisation: float | None = None
+    """Of the busiest node or instance in that plan; None: not known."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +261,7 @@ def _best(judge: Judge, problem: Problem, goal: Goal, policy: str, share: float)
     values = [outcome.objective for outcome in known if outcome.objective is not None]
     best = max(values) if goal.maximise else min(values)
     equal = [item for item in known if item.objective is not None and _same(item.objective, best)]
-    return Outcome(best, any(item.proved for item in equal), any(item.kept for item in equal))
+    return replace(equal[0], objective=best, proved=any(item.proved for item in equal))
 
 
 def _same(one: float, other: float) -> bool:
@@ -261,9 +271,10 @@ def _same(one: float, other: float) -> bool:
 
 def _outcomes(judge: Judge, problem: Problem, goal: Goal, policy: str, share: float) -> Iterator[Outcome]:
     setting = Setting(problem)
-    kept = judge.verdict(Situation(setting, judge.plan))
+    as_it_is = Situation(setting, judge.plan)
+    kept = judge.verdict(as_it_is)
     if not kept.violations:
-        yield Outcome(kept.objective, False, kept=True)
+        yield Outcome(kept.objective, False, kept=True, utilisation=_utilisation(as_it_is))
     try:
         plan = solve(problem, policy, budget=Budget(share), seed=judge.plan.seed)
     except BadInput as error:
@@ -273,4 +284,9 @@ def _outcomes(judge: Judge, problem: Problem, goal: Goal, policy: str, share: fl
         yield Outcome(None, plan.status == "infeasible", reason=plan.reason or "no plan that breaks nothing")
         return
     proved = plan.status == "optimal" and dict(plan.first_goal) == dict(goal.weights)
-    yield Outcome(judge.objective(Situation(setting, plan)), proved)
+    found = Situation(setting, plan)
+    yield Outcome(judge.objective(found), proved, utilisation=_utilisation(found))
+
+
+def _utilisation(situation: Situation) -> float | None:
+    return METRIC_BY_NAME["utilisation_max"].value(situation)

@@ -20,6 +20,7 @@ from typing import Any
 from berth.evaluation.limits.limit import SAFE_TOLERANCE, TOLERANCE, Limit, More, Use, amount, exceeds
 from berth.evaluation.limits.network import Bandwidth, FlowLimit, NetworkCard, Port, flow_limits
 from berth.evaluation.limits.places import (
+    BusyCore,
     Capacity,
     OneCore,
     PlaceLimit,
@@ -29,6 +30,7 @@ from berth.evaluation.limits.places import (
     keeps_up,
     one_core,
     place_limits,
+    shown_place_limits,
 )
 from berth.evaluation.limits.requirements import LeastAvailability, LongestResponse, Requirement
 from berth.evaluation.situation import Setting, Situation
@@ -63,6 +65,7 @@ __all__ = [
     "limits_of",
     "one_core",
     "place_limits",
+    "shown_place_limits",
     "uses",
 ]
 
@@ -76,8 +79,19 @@ def limits_of(setting: Setting) -> tuple[Limit, ...]:
 
 
 def uses(situation: Situation) -> list[Use]:
-    """What is needed of everything that has a limit, requirements included."""
-    return [use for limit in limits_of(situation.setting) for use in limit.uses(situation)]
+    """What is needed of everything that has a limit, requirements included.
+
+    Processors have one, too, where nobody asks that they keep up: then more than there is breaks nothing.
+    """
+    return [use for limit in _shown_limits(situation.setting) for use in limit.uses(situation)]
+
+
+def _shown_limits(setting: Setting) -> tuple[Limit, ...]:
+    limits = limits_of(setting)
+    if setting.problem.network.max_utilisation is not None:
+        return limits
+    others = (limit for limit in limits if not isinstance(limit, PlaceLimit | OneCore))
+    return *shown_place_limits(setting), BusyCore(setting), *others
 
 
 def growing_uses(situation: Situation) -> list[Use]:

@@ -225,6 +225,18 @@ class Processor(_NodeLimit):
         return More("cores", words, problem.with_node(use.place, replace(node, cores=node.cores + 1.0)))
 
 
+class Busy(Processor):
+    """What keeps processors busy where nobody asks that they keep up with it: no constraint, but to be known.
+
+    On a node where a load is unknown, only what is asked for counts.
+    """
+
+    def used(self, situation: Situation) -> FloatArray:
+        """By node, all loads."""
+        asked, known = super().used(situation), situation.node_load
+        return np.where(np.isnan(known), asked, known)
+
+
 class OneCore(Limit):
     """No instance needs more than one core of its node has: it can't use two at a time.
 
@@ -248,11 +260,15 @@ class OneCore(Limit):
         needed = float(self.needed[instances].max(initial=0.0))
         return np.asarray(needed <= self.room[nodes] * (1.0 + SAFE_TOLERANCE))
 
+    def needed_in(self, situation: Situation) -> FloatArray:
+        """By instance, what it needs in a plan."""
+        return self._of_nodes.needed_in(situation)
+
     def amounts(self, situation: Situation) -> tuple[IndexArray, FloatArray, FloatArray]:
         """Every instance that needs anything on a node of several cores."""
         numbers = situation.running
         nodes = situation.node_of[numbers]
-        needed = self._of_nodes.needed_in(situation)[numbers]
+        needed = self.needed_in(situation)[numbers]
         there = (needed > 0.0) & (self.network.cores[nodes] > 1.0)
         places = numbers[there] * len(self.network.nodes) + nodes[there]
         return places, needed[there], self.room[nodes[there]]
@@ -282,6 +298,14 @@ class OneCore(Limit):
         node = problem.network.nodes[number]
         words = f"{node.name} twice as fast (speed {amount(2 * node.speed)})"
         return More("speed", words, problem.with_node(number, replace(node, speed=2.0 * node.speed)))
+
+
+class BusyCore(OneCore):
+    """What keeps cores busy where nobody asks that they keep up with it: no constraint, but to be known."""
+
+    def needed_in(self, situation: Situation) -> FloatArray:
+        """By instance, its load where that is known."""
+        return np.nan_to_num(situation.load)
 
 
 def _processors(use: Use) -> str:
@@ -391,6 +415,14 @@ def _place_limits(setting: Setting) -> Iterator[PlaceLimit]:
         yield Capacity(setting, resource)
     if keeps_up(setting.problem):
         yield Processor(setting)
+
+
+def shown_place_limits(setting: Setting) -> tuple[PlaceLimit, ...]:
+    """Every limit of a place for people to see: of processors also where nobody asks that they keep up."""
+    limits = place_limits(setting)
+    if setting.problem.network.max_utilisation is not None:
+        return limits
+    return *(limit for limit in limits if not isinstance(limit, Processor)), Busy(setting)
 
 
 def keeps_up(problem: Problem) -> bool:

@@ -168,10 +168,16 @@ def _level_mistakes(problem: Problem, weights: Mapping[str, float], level: str) 
             yield from (f"{path}: node '{node.name}' has no nic_bytes_per_s" for node in unlimited)
         if name == "utilisation_max":
             yield from unknown_loads(problem, path)
-        if name == "failover_response_time" and problem.survive is None:
-            yield f"{path}: nothing is lost without 'survive'; add survive: node, or survive: {{label: ...}}"
+        if name == "failover_response_time" and not problem.losses:
+            yield f"{path}: {_why_nothing_is_lost(problem)}"
         if name == "loaded_response_time":
             yield from _unknown_sizes(problem, path)
+
+
+def _why_nothing_is_lost(problem: Problem) -> str:
+    if problem.survive is None:
+        return "nothing is lost without 'survive'; add survive: node, or survive: {label: ...}"
+    return f"no node has the label '{problem.survive.label}' of 'survive', so nothing is lost"
 
 
 def unknown_loads(problem: Problem, path: str) -> Iterator[str]:

@@ -36,7 +36,10 @@ def judged_losses(situation: Situation) -> list[JudgedLoss]:
 
 def judged_loss(situation: Situation, loss: Loss) -> JudgedLoss:
     """What a plan that breaks nothing comes to after a loss."""
-    moving = np.isin(situation.node_of, loss.nodes) & ~loss.lost
+    if not loss.touches(situation.node_of):
+        needless = tuple(_needless(situation, loss, np.zeros(len(situation.graph), dtype=bool)))
+        return JudgedLoss(loss, situation, 0, _response_time(situation), needless)
+    moving = loss.moving(situation.node_of)
     wrong = list(_needless(situation, loss, moving))
     moves = situation.plan.failover.get(loss.name, {})
     names, gone = situation.graph.names, {situation.network.nodes[node].name for node in loss.nodes.tolist()}
@@ -47,9 +50,12 @@ def judged_loss(situation: Situation, loss: Loss) -> JudgedLoss:
             loss, None, len(numbers), None, (*wrong, *(f"{name} has no node" for name in homeless))
         )
     after = situation_after(situation, loss, {names[k]: moves[names[k]] for k in numbers})
-    finish = after.finish_ms
-    time = None if finish is None else float(finish.max(initial=0.0))
-    return JudgedLoss(loss, after, len(numbers), time, (*wrong, *after.broken))
+    return JudgedLoss(loss, after, len(numbers), _response_time(after), (*wrong, *after.broken))
+
+
+def _response_time(situation: Situation) -> float | None:
+    finish = situation.finish_ms
+    return None if finish is None else float(finish.max(initial=0.0))
 
 
 def situation_after(situation: Situation, loss: Loss, moves: dict[str, str]) -> Situation:

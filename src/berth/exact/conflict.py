@@ -18,6 +18,7 @@ from berth.exact.minimise import LARGEST_MODEL
 from berth.exact.packing import ApplicationPacking
 from berth.exact.paths import PathTimes
 from berth.exact.placement import LARGEST_GRID, Placement
+from berth.model import Loss
 
 MOST_LINES = 12
 SECONDS_EACH = 2.0
@@ -27,10 +28,11 @@ def clashes(setting: Setting, budget: Budget) -> list[str]:
     """A short list of constraints that can't hold together; empty if none is found in time.
 
     Each line of the first kind is a proof of its own; those found by relaxing clash with each other:
-    without any one of them there would be a plan.
+    without any one of them there would be a plan. What clashes only after a loss begins with it.
     """
     placement = Placement(setting, prune=False)
-    plain = [line for check in CHECKS for line in check(placement)]
+    losses = [loss for loss in setting.problem.losses if len(loss.kept)]
+    plain = _seen(placement) or [line for loss in losses for line in _seen_after(setting, loss)]
     if plain:
         return _short(plain)
     core = one_core(setting)
@@ -39,7 +41,34 @@ def clashes(setting: Setting, budget: Budget) -> list[str]:
         placement.keep([core.fits(block, nodes) for block, nodes in slow])
     if placement.size > LARGEST_MODEL:
         return []
-    return least_conflict(CpSatModel(placement, relaxable=True), budget)
+    model = CpSatModel(placement, relaxable=True)
+    if _infeasible(model, model.limits, budget) or not losses:
+        return least_conflict(model, budget)
+    return _after_losses(placement, losses, budget)
+
+
+def _seen(placement: Placement) -> list[str]:
+    """What clashes as soon as one looks."""
+    return [line for check in CHECKS for line in check(placement)]
+
+
+def _seen_after(setting: Setting, loss: Loss) -> list[str]:
+    after = Placement(Setting(loss.left, occupied=setting.occupied), prune=False)
+    return [f"loss of {loss.name}: {line}" for line in _seen(after)]
+
+
+def _after_losses(placement: Placement, losses: list[Loss], budget: Budget) -> list[str]:
+    """What clashes after one loss or, where each of them could be survived alone, after several of them."""
+    for loss in losses:
+        model = CpSatModel(placement, relaxable=True)
+        model.survive([loss])
+        if _infeasible(model, model.limits, budget):
+            return least_conflict(model, budget)
+    if placement.size * (1 + len(losses)) > LARGEST_MODEL:
+        return []
+    model = CpSatModel(placement, relaxable=True)
+    model.survive(losses)
+    return least_conflict(model, budget)
 
 
 def _short(lines: list[str]) -> list[str]:

@@ -25,6 +25,7 @@ FACTORS = (
     "response_time",
     "response_time_sum",
     "loaded_response_time",
+    "failover_response_time",
     "bandwidth_max",
     "utilisation_max",
     *PACKING_METRICS,

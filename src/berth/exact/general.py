@@ -15,8 +15,10 @@ from berth.exact.costs import Costs, add_metric, costs_of
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
+from berth.exact.survival.threats import Threats
 from berth.exact.symmetry import equal_nodes, interchangeable, least_of_equals
 from berth.exact.task import ExactTask, Found
+from berth.model import Loss
 from berth.model.randomness import generator_for
 
 IndexArray = NDArray[np.intp]
@@ -30,27 +32,37 @@ MOST_INTERVALS = 500
 
 def solve_general(task: ExactTask) -> Found:
     """Minimise the costs over all plans that keep every constraint."""
+    threats = Threats(task)
     if "availability" in task.costs.factors:
-        return _with_product(task)
+        return _with_product(task, threats)
     least = 0.0 if task.costs.nonnegative else -np.inf
     known = task.costs_at(task.start)
     if known == least and task.ties == "any":
         return Found("optimal", task.start, least)
-    found = _solved(task, known if known > 0 else np.inf)
+    found = _solved(task, known if known > 0 else np.inf, threats)
     found = replace(found, bound=max(found.bound, least))
     if found.outcome == "optimal" and not task.budget.over:
         reached = task.costs_at(found.nodes)
         if np.isfinite(reached) and reached - found.bound > max(FINE_ENOUGH, task.gap) * abs(reached):
             # The known plan makes the units finer: what costs more need not be told apart.
-            again = _solved(replace(task, start=found.nodes), reached)
+            again = _solved(replace(task, start=found.nodes), reached, threats)
             return replace(again, bound=max(found.bound, again.bound), solves=2)
     return found
 
 
-def _solved(task: ExactTask, ceiling: float) -> Found:
+def _solved(task: ExactTask, ceiling: float, threats: Threats) -> Found:
+    """The best plan that survives all losses: those that a plan doesn't survive come into the model."""
+    while True:
+        found = _with_failovers(task, ceiling, threats.modelled)
+        if found.outcome != "optimal" or not threats.more(found.nodes):
+            return replace(found, trace=threats.trace)
+        task = replace(task, least=max(task.least, found.bound))
+
+
+def _with_failovers(task: ExactTask, ceiling: float, losses: list[Loss]) -> Found:
     """Quick deterministic attempts, one strategy each, then a portfolio from where they ended."""
     best = Found("unknown", task.start, -np.inf)
-    model, objective = _model(task, ceiling)
+    model, objective = _model(task, ceiling, losses)
     objective.minimise()
     if np.isfinite(task.least):
         objective.at_least(task.least)
@@ -66,16 +78,17 @@ def _solved(task: ExactTask, ceiling: float) -> Found:
         bound = max(best.bound, objective.real(attempt.bound))
         nodes = best.nodes if attempt.nodes is None else attempt.nodes
         if attempt.outcome == "optimal" and task.ties != "any":
-            nodes = _preferred(task, ceiling, attempt)
+            nodes = _preferred(task, ceiling, losses, attempt)
         best = Found(attempt.outcome, nodes, bound)
         if attempt.outcome in ("optimal", "infeasible") or task.budget.over:
             break
     return best
 
 
-def _model(task: ExactTask, ceiling: float) -> tuple[CpSatModel, Objective]:
-    """All plans that keep every constraint, and their costs, which may be up to a ceiling."""
+def _model(task: ExactTask, ceiling: float, losses: list[Loss]) -> tuple[CpSatModel, Objective]:
+    """All plans that keep every constraint and survive some losses, and their costs up to a ceiling."""
     model = CpSatModel(task.placement)
+    model.survive(losses)
     for kept in task.placement.setting.ceilings:
         costs = costs_of(kept.goal, task.placement)
         # a product in a sum can't be said in linear terms: the judge sees to that one
@@ -109,9 +122,9 @@ def attempts(seed: int, gap: float = 0.0, paths: bool = False) -> list[SolverOpt
     ]
 
 
-def _preferred(task: ExactTask, ceiling: float, best: Run) -> IndexArray | None:
+def _preferred(task: ExactTask, ceiling: float, losses: list[Loss], best: Run) -> IndexArray | None:
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
-    model, objective = _model(task, ceiling)
+    model, objective = _model(task, ceiling, losses)
     if task.ties == "first":
         model.order_interchangeable(task.costs)
         weights = [nodes.tolist() for nodes in task.placement.candidates]
@@ -133,7 +146,7 @@ def _reporter(task: ExactTask, objective: Objective) -> Callable[[float | None, 
     return report
 
 
-def _with_product(task: ExactTask) -> Found:
+def _with_product(task: ExactTask, threats: Threats) -> Found:
     """A raw sum with an availability A in it, by branch and bound over the range of U = -log A.
 
     -A = -exp(-U) is concave in U: a chord over an interval lies below it inside and above it outside.
@@ -147,7 +160,7 @@ def _with_product(task: ExactTask) -> Found:
     for attempt in range(1, MOST_INTERVALS + 1):
         _, low, high = heapq.heappop(waiting)
         costs, constant = _chord(task, factor, low, high)
-        found = _solved(replace(silent, other_costs=costs, start=best), np.inf)
+        found = _solved(replace(silent, other_costs=costs, start=best), np.inf, threats)
         if found.outcome == "infeasible":
             return replace(found, solves=attempt)
         bound = found.bound + constant

@@ -25,6 +25,7 @@ from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
 from berth.exact.structure.any_shape import solve_small_graph
 from berth.exact.structure.by_shape import solve_by_structure
+from berth.exact.survival.failovers import Failovers
 from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
 from berth.model import Plan
 
@@ -50,6 +51,8 @@ class Solution:
     trace: dict[str, Any] = field(default_factory=dict)
     containers: dict[str, str] = field(default_factory=dict)
     """The container of each instance that needs one."""
+    failover: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each loss that has to be survived, the new nodes of what moves."""
 
 
 def _general(task: ExactTask) -> Found:
@@ -74,12 +77,14 @@ def minimise(
     progress: Progress = lambda objective, bound: None,
     ties: Ties = "any",
     known: Plan | None = None,
+    staying: IndexArray | None = None,
 ) -> Solution:
-    """The plan that is best for the goal among those that keep every constraint.
+    """The plan that is best for the goal among those that keep every constraint, after every loss as well.
 
     `known` is a plan of somebody else's: what is found is at least as good, if that one breaks nothing.
+    `staying` has the node of each instance that stays there, and -1 for those that may go anywhere.
     """
-    placement = Placement(setting, sampling)
+    placement = Placement(setting, sampling, staying=staying)
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     for ceiling in setting.ceilings:
@@ -89,8 +94,9 @@ def minimise(
             and placement.size <= LARGEST_LOOKAHEAD
         ):
             placement.keep(PathTimes(placement).within(ceiling.limit))
-    judge = _Judge(placement)
-    task = ExactTask(placement, goal, budget, judge.metrics, seed, gap, progress, ties)
+    failovers = _failovers(setting, goal, budget, seed)
+    judge = _Judge(placement, failovers)
+    task = ExactTask(placement, goal, budget, judge.metrics, seed, gap, progress, ties, failovers=failovers)
     told = None if known is None else judge.plan(goal, placement.solution_of(known))
     trivial = least_without_a_model(goal, placement)
     if told is not None and ties == "any" and np.isfinite(trivial):
@@ -123,7 +129,7 @@ def minimise(
         return _too_large(placement, goal, start, least)
     blocks = None if start is None else start.blocks
     found, method = _solved(replace(task, start=blocks, least=-np.inf if shaped is None else least))
-    trace = {"method": method, "combinations": placement.size, "solves": found.solves}
+    trace = {"method": method, "combinations": placement.size, "solves": found.solves, **found.trace}
     if shaped is not None:
         trace["structure"] = {**shaped.trace, "bound": shaped.bound}
     if found.outcome == "infeasible":
@@ -136,6 +142,13 @@ def minimise(
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
+
+
+def _failovers(setting: Setting, goal: Goal, budget: Budget, seed: int) -> Failovers | None:
+    """What finds failovers, the fastest ones where that counts; None where nothing has to be survived."""
+    goals = (goal, *(ceiling.goal for ceiling in setting.ceilings))
+    fastest = any("failover_response_time" in item.weights for item in goals)
+    return Failovers(setting, budget, seed, fastest) if setting.problem.losses else None
 
 
 def _solved(task: ExactTask) -> tuple[Found, str]:
@@ -173,13 +186,14 @@ class _Judged:
     blocks: IndexArray
     objective: float
     magnitude: float
+    failover: dict[str, dict[str, str]]
 
 
 class _Judge:
     """Evaluates plans given by the nodes of their blocks."""
 
-    def __init__(self, placement: Placement) -> None:
-        self._placement = placement
+    def __init__(self, placement: Placement, failovers: Failovers | None) -> None:
+        self._placement, self._failovers = placement, failovers
 
     def metrics(self, blocks: IndexArray) -> dict[str, float] | None:
         """A plan's metrics; None if it breaks a constraint."""
@@ -187,8 +201,21 @@ class _Judge:
         nodes = self._placement.nodes_of_instances(blocks)
         containers = self._placement.containers_of_instances(blocks)
         plan = Plan(assignment_of(setting.problem, nodes), containers=containers)
+        if self._failovers is not None:
+            if Situation(setting, plan).broken:
+                return None
+            moves = self._failovers.moves(nodes)
+            if moves is None:
+                return None
+            plan = replace(plan, failover=moves)
         evaluation = evaluation_of(Situation(setting, plan))
         return None if evaluation.violations else evaluation.metrics
+
+    def _failover(self, blocks: IndexArray) -> dict[str, dict[str, str]]:
+        """What moves where after which loss, in a plan that keeps every constraint."""
+        if self._failovers is None:
+            return {}
+        return self._failovers.moves(self._placement.nodes_of_instances(blocks)) or {}
 
     def plan(self, goal: Goal, blocks: IndexArray | None) -> _Judged | None:
         """A plan with its objective, if there is one and it keeps every constraint."""
@@ -196,7 +223,7 @@ class _Judge:
         objective = None if metrics is None else goal.value(metrics)
         if blocks is None or metrics is None or objective is None:
             return None
-        return _Judged(blocks.copy(), objective, goal.magnitude(metrics))
+        return _Judged(blocks.copy(), objective, goal.magnitude(metrics), self._failover(blocks))
 
 
 def _better(goal: Goal, one: _Judged | None, other: _Judged | None) -> _Judged | None:
@@ -230,6 +257,7 @@ def _concluded(
         bound,
         trace,
         placement.containers_of_instances(best.blocks),
+        best.failover,
     )
 
 

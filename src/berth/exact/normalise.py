@@ -75,6 +75,9 @@ def _proved(solution: Solution) -> float:
 def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | None:
     if name in ("response_time", "loaded_response_time", "failover_response_time"):
         return PathTimes(Placement(setting), loaded=name.startswith("loaded")).horizon
+    if name == "failover_response_time":
+        left = [loss.left for loss in setting.problem.losses if len(loss.kept)]
+        return max((PathTimes(Placement(Setting(item))).horizon for item in left), default=0.0)
     if name == "response_time_sum":
         return PathTimes(Placement(setting)).horizons_added
     if name == "utilisation_max":

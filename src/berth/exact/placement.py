@@ -38,7 +38,21 @@ class Sampling:
 class Placement:
     """Blocks of instances and their candidate nodes."""
 
-    def __init__(self, setting: Setting, sampling: Sampling | None = None, prune: bool = True) -> None:
+    def __init__(
+        self,
+        setting: Setting,
+        sampling: Sampling | None = None,
+        prune: bool = True,
+        staying: IndexArray | None = None,
+    ) -> None:
+        """Make a problem ready.
+
+        Args:
+            setting: what is placed, and where.
+            sampling: which part of the candidates counts.
+            prune: leave out candidates that couldn't bear a block alone.
+            staying: the node of each instance that stays there; -1: it may go anywhere.
+        """
         self.setting = setting
         self.graph = setting.graph
         self.network = setting.problem.network
@@ -46,6 +60,7 @@ class Placement:
         """The containers of the applications that have some."""
         self.blocks, self.block_of = _blocks(setting)
         """The instances of each block, and the block of each instance."""
+        self._staying = staying
         self.candidates = self._candidates(prune)
         """The node numbers where each block may go, ascending."""
         if sampling is not None and sampling.fraction < 1.0:
@@ -63,8 +78,16 @@ class Placement:
                 for other in sets[1:]:
                     common = np.intersect1d(common, other)
                 cache[operators] = common
-            allowed.append(cache[operators])
+            allowed.append(self._where_it_stays(block, cache[operators]))
         return [self._bearable(k, nodes) for k, nodes in enumerate(allowed)] if prune else allowed
+
+    def _where_it_stays(self, block: list[int], nodes: IndexArray) -> IndexArray:
+        """Those of some nodes where a block's instances are, as far as they stay."""
+        if self._staying is None:
+            return nodes
+        for node in np.unique(self._staying[block]).tolist():
+            nodes = nodes if node < 0 else nodes[nodes == node]
+        return nodes
 
     def _bearable(self, block: int, nodes: IndexArray) -> IndexArray:
         core = self._one_core

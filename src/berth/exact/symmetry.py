@@ -32,11 +32,19 @@ def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]
             float(placement.graph.work_ms[number]),
             float(np.nan_to_num(placement.graph.load[number], nan=-1.0)),
             int(placement.graph.application_of[number]),
+            _beyond_losses(placement, number),
             costs.block[block].tobytes() if costs is not None else b"",
             tuple(sorted(neighbours[block])),
         )
         groups.setdefault(key, []).append(block)
     return [blocks for blocks in groups.values() if len(blocks) > 1]
+
+
+def _beyond_losses(placement: Placement, instance: int) -> bytes:
+    """Where an instance could go after a loss, if any has to be survived: its candidates may be fewer."""
+    graph = placement.graph
+    survives = placement.setting.problem.survive is not None
+    return graph.allowed_nodes[graph.operator_of[instance]].tobytes() if survives else b""
 
 
 def _neighbours(placement: Placement, costs: Costs | None) -> list[list[tuple[object, ...]]]:
@@ -70,7 +78,10 @@ def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
     table = placement.network.table
     routed = table.next_hop is not None and table.bandwidth_bound
     # Containers are put in order by their own numbers; routes may cross a node that hosts nothing.
-    incomparable = placement.packings or routed
+    survive = placement.setting.problem.survive
+    # New routes may cross either, and labels tell what is lost at once.
+    lost = survive is not None and (survive.label is not None or table.next_hop is not None)
+    incomparable = placement.packings or routed or lost
     if len(nodes) > MOST_NODES or incomparable:
         return []
     groups: dict[object, list[list[int]]] = {}

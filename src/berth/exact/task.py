@@ -14,6 +14,7 @@ from berth.budget import Budget
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
 from berth.exact.costs import Costs, costs_of
 from berth.exact.placement import Placement
+from berth.exact.survival.failovers import Failovers
 
 IndexArray = NDArray[np.intp]
 Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
@@ -43,6 +44,8 @@ class ExactTask:
     """No plan has a smaller sum of costs, as was proved before."""
     other_costs: Costs | None = None
     """What is minimised instead of the goal's costs, if anything."""
+    failovers: Failovers | None = None
+    """How plans go on after losses, where they have to survive any."""
 
     @cached_property
     def costs(self) -> Costs:

@@ -14,9 +14,10 @@ from berth.model.application import (
 )
 from berth.model.errors import BadInput
 from berth.model.instances import InstanceGraph
+from berth.model.losses import Loss
 from berth.model.network import Link, Network, Node
 from berth.model.plan import Download, Plan
-from berth.model.problem import DataObject, Loss, Problem, Survive
+from berth.model.problem import DataObject, Problem, Survive
 
 __all__ = [
     "Apart",

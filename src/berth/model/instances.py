@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -97,7 +98,17 @@ class InstanceGraph:
     of stream `pair_stream[k]`, and carries `pair_share[k]` of that stream's total.
     """
 
-    def __init__(self, applications: Sequence[Application], network: Network) -> None:
+    def __init__(
+        self, applications: Sequence[Application], network: Network, load: FloatArray | None = None
+    ) -> None:
+        """Number everything.
+
+        Args:
+            applications: what is placed.
+            network: where.
+            load: of every instance, where it follows from more than these applications; None: from them.
+        """
+        self._given_load = load
         self._applications = applications
         self._network = network
         self.operators: list[PlacedOperator] = []
@@ -115,6 +126,14 @@ class InstanceGraph:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def on(self, network: Network) -> InstanceGraph:
+        """The same instances on another network, whose nodes have the same names and labels."""
+        other = copy(self)
+        other._network = network
+        for name in ("candidate_nodes", "allowed_nodes", "_allowed_pairs"):
+            other.__dict__.pop(name, None)
+        return other
 
     def _number_operators(self) -> None:
         for application_number, application in enumerate(self._applications):
@@ -240,6 +259,8 @@ class InstanceGraph:
 
         Where its application has a throughput it is that, else what its tuples take.
         """
+        if self._given_load is not None:
+            return self._given_load
         by_tuples = np.where(self.work_ms == 0.0, 0.0, self._tuples_per_s * self.work_ms / 1000.0)
         return np.where(np.isnan(self.asked_load), by_tuples, self.asked_load)
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from berth.model.application import Application, Together
-from berth.model.arrays import BoolArray, IndexArray
+from berth.model.arrays import IndexArray
 from berth.model.fingerprint import fingerprint_of
 from berth.model.instances import InstanceGraph
 from berth.model.network import Link, Network, Node
 from berth.model.sharing import SharingKeys
+
+if TYPE_CHECKING:
+    from berth.model.losses import Loss
 
 NOT_CONTENT = frozenset(
     {"name", "objective", "then", "objective_within", "objective_scale", "objective_bounds"}
@@ -46,29 +49,6 @@ class Survive:
 
 
 @dataclass(frozen=True, eq=False)
-class Loss:
-    """Some nodes gone at once, and what is left of a problem then."""
-
-    name: str
-    """The lost node, or the lost value of the label."""
-    nodes: IndexArray
-    of: Problem
-
-    @cached_property
-    def problem(self) -> Problem:
-        """The problem without these nodes; they keep their numbers, and so do all instances."""
-        return replace(self.of, network=self.of.network.without(self.nodes), survive=None)
-
-    @cached_property
-    def lost(self) -> BoolArray:
-        """The instances that could run on these nodes alone: nothing is asked of them any more."""
-        graph = self.problem.instances
-        gone = np.array([len(nodes) == 0 for nodes in graph.allowed_nodes], dtype=bool)
-        whole = np.array([len(nodes) > 0 for nodes in self.of.instances.allowed_nodes], dtype=bool)
-        return np.asarray((gone & whole)[graph.operator_of])
-
-
-@dataclass(frozen=True, eq=False)
 class Problem:
     """What is placed, where it may go, and what counts."""
 
@@ -96,6 +76,8 @@ class Problem:
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """Every loss that a plan has to survive."""
+        from berth.model.losses import Loss  # which are made from problems
+
         if self.survive is None:
             return ()
         lost: dict[str, list[int]] = {}

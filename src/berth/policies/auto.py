@@ -13,6 +13,7 @@ from berth.exact.placement import unmodelled
 from berth.model import BadInput
 from berth.model.pair_fields import AllPairsError
 from berth.model.parameters import SHARE, parameter
+from berth.policies.failover import answer_of
 from berth.policies.odp import OdpParameters, infeasible
 from berth.policies.policy import About, Answer, Task, plan_of, problem_goal
 from berth.policies.registry import find_policy
@@ -59,6 +60,7 @@ class Auto:
     )
     parameters = AutoParameters
     keeps_order = True
+    survives = True
 
     def solve(self, task: Task) -> Answer:
         """Prove it if there is time for that, else search with what is left of it."""
@@ -146,8 +148,8 @@ class _Attempts:
     @property
     def _is_of_forest(self) -> bool:
         """Whether it is paper 004's problem: shared operators or objects, and one of its goals."""
-        shares = not self._packs and unmodelled(self._task.problem) is not None
-        return shares and self._goal.single in FOREST_GOALS and not self._task.setting.ceilings
+        reuses = not self._packs and self._task.problem.survive is None and not self._task.setting.ceilings
+        return reuses and unmodelled(self._task.problem) is not None and self._goal.single in FOREST_GOALS
 
     @property
     def _bounded_usage(self) -> bool:
@@ -193,7 +195,7 @@ class _Attempts:
         start = self._task.start if self._best is None else self._best[1].nodes
         task = replace(self._task, setting=self._setting, parameters=parameters, budget=budget, start=start)
         try:
-            answer = replace(policy.solve(task), policy=name)
+            answer = replace(answer_of(policy, task), policy=name)
         except AllPairsError as error:
             answer = Answer("unknown", goal=self._goal, reason=f"{name}: {error}", policy=name)
         except BadInput as error:

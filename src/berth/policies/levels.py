@@ -14,6 +14,7 @@ from berth.evaluation import METRIC_BY_NAME, Situation
 from berth.evaluation.evaluate import Evaluation, evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Ceiling, Goal
 from berth.exact.placement import Placement, unmodelled
+from berth.policies.failover import with_failover
 from berth.policies.policy import Answer, Level, Policy, Task, plan_of
 from berth.policies.search.cycles import LocalSearch
 
@@ -148,6 +149,9 @@ def break_ties(task: Task, answer: Answer) -> Answer:
     found = _judged(task, answer)
     if found is None or unmodelled(problem) is not None or not 1 < blocks <= MOST_TIE_BLOCKS or budget.over:
         return answer
+    if "failover_response_time" in found.goal.weights:
+        # the search can't see whether that stays as it is
+        return answer
     kept = replace(task.setting, ceilings=(Ceiling.near(found.goal, found.value, EQUAL),))
     brought: dict[str, list[float]] = {}
     steps = min(TIE_STEPS * blocks, MOST_TIE_STEPS)
@@ -161,9 +165,10 @@ def break_ties(task: Task, answer: Answer) -> Answer:
         search.run(budget, steps, lambda: None)
         if search.whole:
             nodes = search.placement.nodes_of_instances(search.nodes)
-            other = _judged(part, replace(answer, nodes=nodes, goal=goal))
+            moved = with_failover(part, replace(answer, nodes=nodes, goal=goal, failover={}))
+            other = _judged(part, moved)
             if other is not None and other.value < before - EQUAL * abs(before):
-                found = replace(found, answer=replace(answer, nodes=nodes), metrics=other.metrics)
+                found = replace(found, answer=replace(moved, goal=answer.goal), metrics=other.metrics)
                 brought[name] = [before, other.value]
         reached = found.metrics[METRIC_BY_NAME[name].key]
         kept = replace(kept, ceilings=(*kept.ceilings, Ceiling.near(goal, reached, EQUAL)))

@@ -13,6 +13,7 @@ from berth.exact.task import Ties
 from berth.model import Plan
 from berth.model.parameters import SHARE, Parameters, Values, parameter
 from berth.policies.downloads import choose_downloads
+from berth.policies.failover import with_failover
 from berth.policies.policy import About, Answer, Task, problem_goal
 from berth.policies.sharing.exact import solve_shared
 
@@ -45,6 +46,7 @@ class Odp:
     )
     parameters = OdpParameters
     keeps_order = True
+    survives = True
 
     def solve(self, task: Task) -> Answer:
         """Minimise the problem's objective over all plans that keep the constraints."""
@@ -59,7 +61,9 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
     """The answer of the model with reuse and downloads, where these matter and it covers the goal."""
     parameters: OdpParameters = task.parameters
     packs = any(application.containers is not None for application in task.problem.applications)
-    if packs or unmodelled(task.problem) is None or parameters.candidate_fraction < 1:
+    # Plans that survive losses reuse nothing.
+    plain = packs or task.problem.survive is not None
+    if plain or unmodelled(task.problem) is None or parameters.candidate_fraction < 1:
         return None
     from berth.exact.sharing.minimise_shared import covered  # loads the solver
 
@@ -117,6 +121,8 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         trace["no_proof"] = doubt
     if solution.nodes is None:
         reason = doubt if solution.status == "infeasible" else task.budget.reason
+        if "losses_left_out" in trace:
+            reason = f"a model with {trace['losses_left_out']} losses more is too large; try --policy search"
         if solution.trace.get("method") == "greedy":
             reason = "too large for an exact model, and a greedy plan violates some constraints"
         return Answer("unknown", goal=goal, reason=f"no plan found: {reason}", trace=trace)
@@ -125,7 +131,7 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         ended = "too large for an exact model: a greedy plan"
     if doubt is not None:
         ended = f"not proved: {doubt}"
-    return Answer(
+    answer = Answer(
         status=solution.status if doubt is None else "feasible",
         nodes=solution.nodes,
         goal=goal,
@@ -134,7 +140,9 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         trace=trace,
         containers=solution.containers,
         downloads=choose_downloads(task.setting, solution.nodes),
+        failover=solution.failover,
     )
+    return with_failover(task, answer, better="failover_response_time" not in goal.weights)
 
 
 def infeasible(task: Task, goal: Goal | None = None) -> Answer:

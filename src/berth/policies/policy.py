@@ -109,6 +109,8 @@ class Answer:
     downloads: tuple[Download, ...] = ()
     reuse: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    failover: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For each loss that has to be survived, the new nodes of what moves."""
     levels: tuple[Level, ...] = ()
     """What came of goals in order."""
     policy: str | None = None
@@ -129,6 +131,7 @@ def plan_of(problem: Problem, answer: Answer) -> Plan:
         downloads=answer.downloads,
         reuse=answer.reuse,
         skipped=answer.skipped,
+        failover=answer.failover,
     )
 
 

@@ -14,6 +14,7 @@ from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import AllPairsError
 from berth.model.plan import Status
+from berth.policies.failover import answer_of
 from berth.policies.levels import TIE_SHARE, break_ties, solve_in_order
 from berth.policies.policy import (
     Answer,
@@ -97,7 +98,7 @@ def check_objective(setting: Setting) -> None:
 def _answer(task: Task, policy: Policy) -> Answer:
     """What a policy finds; those that can keep goals in order, and break ties."""
     if not getattr(policy, "keeps_order", False):
-        return policy.solve(task)
+        return answer_of(policy, task)
     if task.problem.then is not None:
         return solve_in_order(task, policy)
     picks = getattr(task.parameters, "ties", "better") != "better"

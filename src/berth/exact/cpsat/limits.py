@@ -40,9 +40,9 @@ class LimitedModel:
     relaxable: bool = False
     """Whether limits hold only while their literals do."""
     limits: list[Switch] = field(default_factory=list)
+    cp: cp_model.CpModel = field(default_factory=cp_model.CpModel)
 
     def __post_init__(self) -> None:
-        self.cp = cp_model.CpModel()
         self.choices: list[dict[int, Any]] = []
         """What a solution says: for each item, its variable by the number of what is chosen."""
 

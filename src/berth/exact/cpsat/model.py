@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from berth.evaluation import Setting
 from berth.evaluation.limits import (
     TOLERANCE,
     Bandwidth,
@@ -27,6 +29,7 @@ from berth.exact.cpsat.variables import ArrivalTimes, PairVariables
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Edge, Placement
 from berth.exact.symmetry import interchangeable
+from berth.model import Loss
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -40,7 +43,7 @@ class CpSatModel(LimitedModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.at = [self.choice(nodes.tolist()) for nodes in self.placement.candidates]
+        self.at = self._places()
         """For each block, its variable by node number."""
         self.x = [list(places.values()) for places in self.at]
         self.pairs = PairVariables(self)
@@ -56,6 +59,22 @@ class CpSatModel(LimitedModel):
         self._add_containers()
         self.choices = [*self.at, *(inside for part in self.containers for inside in part.inside)]
         """What a solution says: the node of each block, and the container of each instance that needs one."""
+        self.after: list[FailoverModel] = []
+        """What becomes of the plan after losses."""
+
+    def _places(self) -> list[dict[int, Any]]:
+        return [self.choice(nodes.tolist()) for nodes in self.placement.candidates]
+
+    def survive(self, losses: Sequence[Loss]) -> None:
+        """There is a way to keep every constraint after each of some losses."""
+        for loss in losses:
+            if not len(loss.kept):
+                continue
+            placement = failover_placement(self.placement, loss, prune=not self.relaxable)
+            if all(len(nodes) for nodes in placement.candidates):
+                self.after.append(FailoverModel(placement, plan=self, loss=loss))
+            else:
+                self.cp.add_bool_or([])
 
     def used(self, node: int) -> Any:
         """True exactly where a node hosts anything."""
@@ -216,3 +235,53 @@ class CpSatModel(LimitedModel):
             ):
                 terms += self.pairs.cost_terms(number, np.minimum(weights, ceiling), factor)
         return terms
+
+
+def failover_placement(before: Placement, loss: Loss, prune: bool = True) -> Placement:
+    """What is left after a loss, made ready for a model."""
+    after = Placement(Setting(loss.left, occupied=before.setting.occupied), prune=prune)
+    fits = [np.ones(len(nodes), dtype=bool) for nodes in after.candidates]
+    for block, instances in enumerate(after.blocks):
+        earlier = before.candidates[before.block_of[loss.kept[instances[0]]]]
+        if not np.isin(earlier, loss.nodes).any():
+            # it stays, wherever it is
+            fits[block] = np.isin(after.candidates[block], earlier)
+    after.keep(fits)
+    return after
+
+
+@dataclass(kw_only=True)
+class FailoverModel(CpSatModel):
+    """A plan after a loss, in the model of the plan itself: what is on no lost node stays where it is."""
+
+    plan: CpSatModel
+    loss: Loss
+
+    def __post_init__(self) -> None:
+        self.cp, self.relaxable = self.plan.cp, self.plan.relaxable
+        super().__post_init__()
+
+    def _places(self) -> list[dict[int, Any]]:
+        kept = self.loss.kept
+        return [
+            self._after(self.plan.at[self.plan.placement.block_of[kept[instances[0]]]], nodes.tolist())
+            for instances, nodes in zip(self.placement.blocks, self.placement.candidates, strict=True)
+        ]
+
+    def _after(self, before: dict[int, Any], nodes: list[int]) -> dict[int, Any]:
+        """Variables by node number for a block that is on one of some nodes before."""
+        gone = set(self.loss.nodes.tolist())
+        staying = before.keys() - gone
+        for node in staying - set(nodes):
+            # it would have to stay where it can't
+            self.cp.add(before[node] == 0)
+        if not before.keys() & gone:
+            return {node: before[node] for node in nodes}
+        places = self.choice(nodes)
+        for node in staying & set(nodes):
+            self.cp.add_implication(before[node], places[node])
+        return places
+
+    def switch(self, family: str, text: str) -> Any:
+        """The literal that keeps a named limit on after the loss."""
+        return self.plan.switch(f"loss of {self.loss.name}: {family}", f"loss of {self.loss.name}: {text}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,21 @@ from berth.exact.placement import most_utilised
 
 FloatArray = NDArray[np.float64]
 
-PATH_METRICS = {"response_time": False, "response_time_sum": False, "loaded_response_time": True}
-"""Whether load counts, by metric."""
+PATH_METRICS = ("response_time", "response_time_sum", "loaded_response_time", "failover_response_time")
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """The paths over some instances of a model."""
+
+    model: CpSatModel
+    times: PathTimes
+    numbers: list[int]
+
+    @classmethod
+    def of_all(cls, model: CpSatModel, times: PathTimes) -> _Paths:
+        """Those of all instances."""
+        return cls(model, times, list(range(len(times.placement.graph))))
 
 
 class Objective:
@@ -30,20 +44,16 @@ class Objective:
         self._model = model
         self._ceiling = ceiling * (1 + 1e-6) if costs.nonnegative else np.inf
         self._costs = costs = costs.capped(self._ceiling)
-        self._paths = {
-            name: PathTimes(costs.placement, loaded)
-            for name, loaded in PATH_METRICS.items()
-            if name in costs.factors
-        }
+        self._paths = {name: self._path_groups(name) for name in PATH_METRICS if name in costs.factors}
         self._packed = self._packed_terms()
         self.factor = self._factor()
         self._terms: list[tuple[Any, int]] = []
         self._slack = 0.0
         """The most that rounding can have added to any plan's whole-number objective."""
         self._add_sums()
-        for name, times in self._paths.items():
-            for numbers in self._applications(name):
-                self._add_path(costs.factors[name], times, numbers)
+        for name, groups in self._paths.items():
+            for group in groups:
+                self._add_path(costs.factors[name], group)
         if "bandwidth_max" in costs.factors:
             self._add_fullest_link(costs.factors["bandwidth_max"])
         if "utilisation_max" in costs.factors:
@@ -90,9 +100,11 @@ class Objective:
             decimal = decimal_factor(costs.node, packed, *costs.block, *edges)
             if decimal is not None and largest * decimal < FINE:
                 return decimal
-        for name, times in self._paths.items():
-            summed = name == "response_time_sum"
-            largest += abs(costs.factors[name]) * (times.horizons_added if summed else times.horizon)
+        for name, groups in self._paths.items():
+            longest = [max((part.times.horizon for part in group), default=0.0) for group in groups]
+            if name == "response_time_sum":
+                longest = [groups[0][0].times.horizons_added]
+            largest += abs(costs.factors[name]) * sum(longest)
         if "utilisation_max" in costs.factors:
             largest += abs(costs.factors["utilisation_max"]) * most_utilised(costs.placement)
         largest = min(largest, self._ceiling)
@@ -129,23 +141,33 @@ class Objective:
                 terms += list(zip(part.split, rates, strict=True))
         return [(variable, min(weight, self._ceiling)) for variable, weight in terms]
 
-    def _applications(self, name: str) -> list[list[int]]:
-        """The instances whose worst path counts: all of them or, for a sum, those of each application."""
-        graph = self._costs.placement.graph
-        everyone = list(range(len(graph)))
-        if name != "response_time_sum":
-            return [everyone]
-        count = len(self._costs.placement.setting.problem.applications)
-        return [[k for k in everyone if graph.application_of[k] == number] for number in range(count)]
+    def _path_groups(self, name: str) -> list[list[_Paths]]:
+        """Paths of which only the worst counts, group by group.
 
-    def _add_path(self, factor: float, times: PathTimes, numbers: list[int]) -> None:
+        These are those of all instances; for a sum, those of each application; after losses, of all losses.
+        """
+        if name == "failover_response_time":
+            return [[_Paths.of_all(model, PathTimes(model.placement)) for model in self._model.after]]
+        placement = self._costs.placement
+        whole = _Paths.of_all(self._model, PathTimes(placement, loaded=name == "loaded_response_time"))
+        if name != "response_time_sum":
+            return [[whole]]
+        owner, count = placement.graph.application_of, len(placement.setting.problem.applications)
+        return [
+            [replace(whole, numbers=[k for k in whole.numbers if owner[k] == number])]
+            for number in range(count)
+        ]
+
+    def _add_path(self, factor: float, group: list[_Paths]) -> None:
         """The worst path, in units of the objective, so that no rounding comes between."""
-        arrivals = ArrivalTimes(self._model, times, factor * self.factor, self._ceiling / factor, numbers)
-        worst = self._model.cp.new_int_var(0, arrivals.horizon, "")
-        for end in arrivals.ends():
-            self._model.cp.add(worst >= end)
-        self._terms.append((worst, 1))
-        self._slack += arrivals.depth
+        scale, most = factor * self.factor, self._ceiling / factor
+        arrivals = [ArrivalTimes(part.model, part.times, scale, most, part.numbers) for part in group]
+        if arrivals:
+            worst = self._model.cp.new_int_var(0, max(part.horizon for part in arrivals), "")
+            for end in (end for part in arrivals for end in part.ends()):
+                self._model.cp.add(worst >= end)
+            self._terms.append((worst, 1))
+            self._slack += max(part.depth for part in arrivals)
 
     def _add_busiest(self, factor: float) -> None:
         """The highest utilisation of a node, and of a core by one instance."""

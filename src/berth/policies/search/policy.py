@@ -23,6 +23,7 @@ from berth.policies.downloads import choose_downloads
 from berth.policies.odp import infeasible
 from berth.policies.policy import About, Answer, Task, problem_goal
 from berth.policies.search.cycles import TIMES, LocalSearch
+from berth.policies.search.surviving import search_survivable
 
 LONGEST_REASON = 3
 """Broken constraints that a reason names."""
@@ -56,6 +57,7 @@ class Search:
     )
     parameters = SearchParameters
     keeps_order = True
+    survives = True
 
     def solve(self, task: Task) -> Answer:
         """Improve plans until the time or the steps are over."""
@@ -67,7 +69,11 @@ class Search:
         except AllPairsError as error:
             reason = f"no bounds to normalise with: {error}; give objective_bounds, or objective_scale: raw"
             return Answer("unknown", reason=reason)
-        return infeasible(task) if goal is None else _Run(task, goal).answer()
+        if goal is None:
+            return infeasible(task)
+        if task.problem.losses:
+            return search_survivable(task, goal, lambda part, goal: _Run(part, goal).answer())
+        return _Run(task, goal).answer()
 
 
 class _Run:

@@ -7,67 +7,46 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import berth
 from berth.exact.survival import threats
 from berth.files import problem_from
 from tests.exact.instances import document
+from tests.exact.test_goals_against_enumeration import assert_best
+from tests.exact.test_minimise import QUIET
 from tests.oracle.additions import addable_objectives, goal_problems
 from tests.oracle.goals import best_levels
 
 FOLDER = os.environ.get("BERTH_CONFORMANCE")
-NOT_YET = {"response_time_sum", "utilisation_max", "moved_instances", "moved_state"}
-QUIET = settings(
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=list(HealthCheck),
-    derandomize=True,
-    phases=[Phase.generate],  # shrinking would enumerate for minutes
-)
 
 
-def check_against_enumeration(problem: dict[str, Any]) -> None:
-    """A proved optimum, or a proof that there is none, with the loss that can't be survived."""
-    best = best_levels(problem)
-    plan = berth.solve(problem_from(problem), "odp", time_limit=30)
-    if best is None:
-        assert plan.status == "infeasible"
-        assert plan.reason
-    else:
-        assert plan.status == "optimal", (plan.status, plan.reason)
-        assert not plan.violations
-        assert plan.objective is not None
-        assert math.isclose(plan.objective, best[0], rel_tol=1e-9, abs_tol=1e-9)
+@settings(QUIET, max_examples=80)
+@given(goal_problems(survive=True))
+def test_random_problems(problem: dict[str, Any]) -> None:
+    """Any goals, in order and sums as well: a proved optimum, or a proof that there is no plan."""
+    assert_best(problem, best_levels(problem))
 
 
-def first_goal(problem: dict[str, Any], instead: str) -> dict[str, Any]:
-    """The problem with the first of its goals alone, or with another one where that can't be optimised."""
-    goal = problem["objective"][0]
-    if goal.keys() & NOT_YET:
-        goal = {instead if instead in addable_objectives(problem) else "response_time": 1}
-    return {**problem, "objective": goal, "sharing": False, "objective_within": [0]}
-
-
-@QUIET
-@given(st.data())
-def test_random_problems(data: st.DataObject) -> None:
-    """Any goal, sums as well."""
-    instead = data.draw(st.sampled_from(["failover_response_time", "response_time", "traffic"]))
-    check_against_enumeration(first_goal(data.draw(goal_problems(survive=True)), instead))
+@settings(QUIET, max_examples=40)
+@given(goal_problems(survive=True), st.booleans())
+def test_failovers_as_a_goal(problem: dict[str, Any], then: bool) -> None:
+    """The worst response time after any loss, first of all or among the cheapest plans."""
+    goals = [{"failover_response_time": 1}, {"traffic": 1}]
+    if problem["objective_scale"] == "raw" and "failover_response_time" in addable_objectives(problem):
+        problem = {**problem, "objective": goals[::-1] if then else goals, "objective_within": [0.2, 0]}
+        assert_best(problem, best_levels(problem))
 
 
 def test_losses_that_come_into_the_model_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same where the model learns of a loss only from a plan that doesn't survive it."""
     monkeypatch.setattr(threats, "AT_ONCE", 0)
 
-    @QUIET
-    @given(st.data())
-    def check(data: st.DataObject) -> None:
-        check_against_enumeration(
-            first_goal(data.draw(goal_problems(survive=True)), "failover_response_time")
-        )
+    @settings(QUIET, max_examples=40)
+    @given(goal_problems(survive=True))
+    def check(problem: dict[str, Any]) -> None:
+        assert_best(problem, best_levels(problem))
 
     check()
 
@@ -151,4 +130,4 @@ def test_equal_operators_that_differ_after_a_loss() -> None:
         {"name": "second", "candidates": ["n0", "n1", "n3"], "demand": {"cpu": 1}, "work_ms": 1},
     ]
     problem = document(nodes, delays, operators, [], survive="node", objective={"response_time": 1})
-    check_against_enumeration(problem)
+    assert_best(problem, best_levels(problem))

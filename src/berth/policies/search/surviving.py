@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from berth.budget import Budget
 from berth.engine.failovers import Survivors, search_failover
 from berth.evaluation import Occupied, Setting, Situation
 from berth.evaluation.evaluate import evaluation_of
@@ -30,6 +31,8 @@ RELAXED = 0.7
 """The share of what is kept free that stays so after a round that lacked nothing."""
 FASTER = 0.5
 """How often a failover that is too slow asks for a faster plan; else, for another one."""
+BANNED = 0.3
+"""How likely each operator that is concerned is sent elsewhere."""
 MOST_ROUNDS = 40
 """Beyond these, rounds would be too short to come to anything."""
 
@@ -49,6 +52,8 @@ class _Rounds:
         self._start = task.start
         self._incumbents: list[list[float]] = []
         self._steps = 0
+        self._examining = 0.0
+        """Seconds that the last look at failovers took."""
         self._why = ""
 
     def answer(self) -> Answer:
@@ -78,7 +83,8 @@ class _Rounds:
     @property
     def _over(self) -> bool:
         steps = self._task.parameters.steps
-        return self._task.budget.over or (steps is not None and self._steps >= steps)
+        late = self._task.budget.remaining <= self._examining
+        return late or (steps is not None and self._steps >= steps)
 
     def _round(self, share: float, number: int) -> Answer:
         steps: int | None = self._task.parameters.steps
@@ -90,7 +96,7 @@ class _Rounds:
             setting=self._reserve.setting,
             parameters=replace(self._task.parameters, steps=steps),
             seed=self._task.seed + number,
-            budget=self._task.budget if steps is not None else self._task.budget.part(share),
+            budget=self._task.budget if steps is not None else self._part(share),
             report=lambda progress: None,
             start=self._start,
         )
@@ -98,9 +104,14 @@ class _Rounds:
         self._steps += int(answer.trace.get("steps", 0))
         return answer
 
+    def _part(self, share: float) -> Budget:
+        """The time of a round: what is left after it is enough to look at its failovers."""
+        budget = self._task.budget
+        return budget.part(share, most=max(budget.remaining - self._examining, 0.1))
+
     def _examined(self, answer: Answer, nodes: IndexArray) -> float:
         """Give a plan its failovers; keep it if it is the best, or learn from it. The next round's share."""
-        task = self._task
+        task, began = self._task, self._task.budget.elapsed
         after = {
             loss.name: search_failover(task.setting, loss, nodes, task.seed)
             for loss in task.problem.losses
@@ -109,6 +120,7 @@ class _Rounds:
         failover = {name: found.moves for name, found in after.items() if found is not None and found.moves}
         plan = Plan(assignment_of(task.problem, nodes), failover=failover)
         evaluation = evaluation_of(Situation(task.setting, plan))
+        self._examining = task.budget.elapsed - began
         objective = self._goal.value(evaluation.metrics)
         if evaluation.violations or objective is None:
             self._why = self._why_not(evaluation.violations)
@@ -230,13 +242,29 @@ class Reserve:
         self._sooner += late
 
     def _ban(self, item: Survivors) -> None:
-        """Something else is in the way: half of what has to move isn't where it was any more."""
-        names = sorted(item.moves)
-        graph = self._setting.graph
-        for name in names:
-            if self._random.uniform() < 0.5 or len(names) == 1:
-                operator = int(graph.operator_of[graph.index[name]])
-                self._banned |= {(operator, node) for node in item.loss.nodes.tolist()}
+        """Something else is in the way: some of what moves, or of what it has to do with, goes elsewhere."""
+        graph, placement, kept = self._setting.graph, item.placement, item.loss.kept
+        for block in _concerned(item).tolist():
+            if self._random.uniform() < BANNED:
+                first = int(kept[placement.blocks[block][0]])
+                moves = graph.names[first] in item.moves
+                nodes = item.loss.nodes.tolist() if moves else [int(item.nodes[block])]
+                self._banned |= {(int(graph.operator_of[first]), node) for node in nodes}
+
+
+def _concerned(item: Survivors) -> IndexArray:
+    """Blocks that move, those that exchange anything with them, and those under the same rules."""
+    placement = item.placement
+    moves = np.zeros(len(placement.blocks), dtype=bool)
+    moves[[placement.block_of[placement.graph.index[name]] for name in item.moves]] = True
+    concerned = moves.copy()
+    for edge in placement.edges:
+        if moves[edge.first] or moves[edge.second]:
+            concerned[[edge.first, edge.second]] = True
+    for limit in placement.limits:
+        if not limit.of.of_nodes and (limit.needed[moves] > 0).any():
+            concerned |= limit.needed > 0
+    return np.flatnonzero(concerned)
 
 
 def _lacked(item: Survivors) -> list[tuple[Any, FloatArray]]:

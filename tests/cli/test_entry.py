@@ -30,7 +30,7 @@ def test_too_little_memory_is_a_line(
 ) -> None:
     """No traceback, and an exit code of its own."""
 
-    def fails() -> None:
+    def fails(**_: object) -> None:
         raise error
 
     monkeypatch.setattr(app, "app", fails)

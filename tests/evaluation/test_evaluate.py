@@ -62,7 +62,7 @@ def test_not_placed() -> None:
 def test_a_missing_link() -> None:
     """Without a link there is no delay; traffic, which needs none, stays."""
     found = judge(chain(A, B), {"a": "u", "b": "v"}, {"links": []})
-    assert found.violations == ("link u -> v: needed for a stream, but there is none",)
+    assert found.violations == ("nodes u, v have no link to any other node: needed for a stream u -> v",)
     assert found.metrics["traffic_bytes_per_s"] == 100
     assert found.metrics.keys().isdisjoint({"response_time_ms", "availability", "bandwidth_sum_bytes_per_s"})
 

@@ -51,7 +51,7 @@ def conflict(tag: dict[str, Any], **more: Any) -> str:
         (
             {"candidates": ["paris"]},
             {"delays": [[0, None], [None, 0]]},
-            "no link between any of their candidate",
+            "nodes rome, paris have no link to any other node: needed for streams between a/source and",
         ),
         (
             {"parallelism": 3},

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from berth.cli.completion import use_our_script
+
 COMMANDS = {
     "solve": "Find a plan: on which node every operator runs, with a proof of how good it is.",
     "evaluate": "Compute every metric of a plan and list every constraint that it breaks.",
@@ -71,6 +73,7 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+use_our_script()
 app = typer.Typer(
     cls=_Commands,
     name="berth",

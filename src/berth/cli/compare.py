@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from berth.amounts import quantity
 from berth.budget import Budget
+from berth.cli import completion
 from berth.cli.exit_codes import BROKEN, INFEASIBLE, KEPT, NOT_FOUND, exit_code
 from berth.cli.options import (
     AsJson,
@@ -80,7 +81,10 @@ class Row:
 def compare(
     problem: ProblemFile,
     policy: list[str] | None = option(
-        None, "A policy to compare; can be repeated. None, and no --plan: all of them.", "NAME"
+        None,
+        "A policy to compare; can be repeated. None, and no --plan: all of them.",
+        "NAME",
+        autocompletion=completion.policies,
     ),
     plan: list[Path] | None = option(None, "A plan file to compare; can be repeated.", "PLAN"),
     time_limit: TimeLimit = DEFAULT_TIME_LIMIT,

@@ -73,7 +73,7 @@ def _run() -> int:
     from berth.cli.app import app
 
     try:
-        app()
+        app(prog_name="berth")
     except SystemExit as stop:
         if _because_of(stop, KeyboardInterrupt):
             raise KeyboardInterrupt from stop

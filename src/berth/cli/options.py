@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from berth.cli import completion
 from berth.cli.progress import waiting
 from berth.evaluation import METRIC_BY_NAME
 from berth.model import BadInput, Problem
@@ -61,13 +62,27 @@ AsJson = Annotated[bool, as_option("Print JSON and nothing else on standard outp
 Previous = Annotated[Path | None, as_option("The plan before: what has moved counts against it.", "PLAN")]
 TimeLimit = Annotated[float, as_option("Seconds after which the best plan so far is taken; inf: none.", "S")]
 Seed = Annotated[int, as_option("The same seed gives the same plan.", "N")]
-Policy = Annotated[str, as_option("The policy; 'berth policies' lists them.", "NAME")]
+Policy = Annotated[
+    str,
+    as_option("The policy; 'berth policies' lists them.", "NAME", autocompletion=completion.policies),
+]
 PolicySettings = Annotated[
-    list[str] | None, as_option("A parameter of the policy. Can be repeated.", "KEY=VALUE", "--set")
+    list[str] | None,
+    as_option(
+        "A parameter of the policy. Can be repeated.",
+        "KEY=VALUE",
+        "--set",
+        autocompletion=completion.policy_settings,
+    ),
 ]
 PoliciesSettings = Annotated[
     list[str] | None,
-    as_option("A parameter, for the policies that have it. Can be repeated.", "KEY=VALUE", "--set"),
+    as_option(
+        "A parameter, for the policies that have it. Can be repeated.",
+        "KEY=VALUE",
+        "--set",
+        autocompletion=completion.policy_settings,
+    ),
 ]
 Objectives = Annotated[
     list[str] | None,
@@ -75,6 +90,7 @@ Objectives = Annotated[
         "Instead of the problem's objective: NAME or NAME=WEIGHT. Can be repeated.",
         "NAME[=WEIGHT]",
         "--objective",
+        autocompletion=completion.metrics,
     ),
 ]
 Then = Annotated[

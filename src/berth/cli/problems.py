@@ -12,6 +12,7 @@ import typer
 import yaml
 from rich.markup import escape
 
+from berth.cli import completion
 from berth.cli.options import (
     AppFiles,
     AsJson,
@@ -87,7 +88,10 @@ class _Recipe:
 
 
 def generate(
-    kind: Annotated[str | None, argument("What to make; --list has them all.", "KIND")] = None,
+    kind: Annotated[
+        str | None,
+        argument("What to make; --list has them all.", "KIND", autocompletion=completion.generators),
+    ] = None,
     settings: list[str] | None = option(
         None, "A parameter of the kind. Can be repeated.", "KEY=VALUE", "--set"
     ),

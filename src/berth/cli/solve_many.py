@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from berth.amounts import duration, in_unit, milliseconds
+from berth.cli import completion
 from berth.cli.options import (
     AsJson,
     Configuration,
@@ -56,7 +57,10 @@ def solve_many(
     ],
     folder: Path = option(..., "The folder whose table plans gets the results.", "DIR", "--out"),
     policy: list[str] | None = option(
-        None, "A policy; can be repeated. 'berth policies' lists them.", "NAME"
+        None,
+        "A policy; can be repeated. 'berth policies' lists them.",
+        "NAME",
+        autocompletion=completion.policies,
     ),
     seeds: str = option("0", "Seeds: 3, 0,5,7 or 0:10 (that is 0 to 9).", "SEEDS"),
     settings: PoliciesSettings = None,

@@ -14,6 +14,7 @@ import numpy as np
 from berth.evaluation.limits import LeastAvailability, LongestResponse, flow_limits, one_core, place_limits
 from berth.evaluation.limits.limit import amount, exceeds
 from berth.evaluation.situation import Situation, group_maximum
+from berth.evaluation.unlinked import missing_lines
 
 
 def violations(situation: Situation) -> list[str]:
@@ -109,13 +110,11 @@ def _container_fits(
 
 def missing_links(situation: Situation) -> Iterator[str]:
     """Two nodes that exchange a stream or an object need a link."""
-    connected = situation.network.table.connected
-    for flows, what in ((situation.flows, "a stream"), (situation.downloads, "a download")):
-        gone = ~connected[flows.sender, flows.receiver]
+    network = situation.network
+    for flows, what in ((situation.flows, "stream"), (situation.downloads, "download")):
+        gone = ~network.table.connected[flows.sender, flows.receiver]
         pairs = zip(flows.sender[gone].tolist(), flows.receiver[gone].tolist(), strict=True)
-        for sender, receiver in dict.fromkeys(pairs):
-            names = situation.network.nodes[sender].name, situation.network.nodes[receiver].name
-            yield f"link {names[0]} -> {names[1]}: needed for {what}, but there is none"
+        yield from missing_lines(network, pairs, what)
 
 
 def flows(situation: Situation) -> Iterator[str]:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from berth.amounts import shortened
 from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.limits import amount, exceeds, one_core
 from berth.evaluation.metrics import AVAILABILITY
+from berth.evaluation.unlinked import reasons
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.limits import LimitedModel, Switch
 from berth.exact.cpsat.model import CpSatModel
@@ -22,6 +24,7 @@ from berth.model import Loss
 
 MOST_LINES = 12
 SECONDS_EACH = 2.0
+MOST_STREAMS = 3
 
 
 def clashes(setting: Setting, budget: Budget) -> list[str]:
@@ -126,16 +129,31 @@ def _too_much_in_all(placement: Placement) -> Iterator[str]:
             yield item.of.too_much_in_all(needed, there, len(places))
 
 
-def _too_far(placement: Placement) -> Iterator[str]:
-    """Latency below what the fastest nodes and links allow, or streams that no link can carry."""
-    graph = placement.graph
+def _never_linked(placement: Placement) -> Iterator[str]:
+    """Streams whose ends have no link between any of their candidates: a line for each reason."""
+    graph, nodes = placement.graph, placement.candidates
+    apart = []
     for edge in placement.edges:
         if placement.combinations(edge) > LARGEST_GRID:
             continue
         fits = placement.linked(edge)
         if fits.size and not fits.any():
             names = [graph.names[placement.blocks[block][0]] for block in (edge.first, edge.second)]
-            yield f"stream between {names[0]} and {names[1]}: no link between any of their candidate nodes"
+            apart.append((nodes[edge.first], nodes[edge.second], " and ".join(names)))
+    for reason, streams in reasons(placement.network, apart):
+        if reason is None:
+            yield from (
+                f"stream between {names}: no link between any of their candidate nodes" for names in streams
+            )
+        else:
+            several = "streams" if len(streams) > 1 else "a stream"
+            yield f"{reason}: needed for {several} between {shortened(streams, MOST_STREAMS)}"
+
+
+def _too_far(placement: Placement) -> Iterator[str]:
+    """Latency below what the fastest nodes and links allow, or streams that no link can carry."""
+    graph = placement.graph
+    yield from _never_linked(placement)
     if placement.size > LARGEST_MODEL or any(len(nodes) == 0 for nodes in placement.candidates):
         return
     times = PathTimes(placement)

@@ -24,7 +24,8 @@ from berth.evaluation.limits import (
     place_limits,
 )
 from berth.evaluation.situation import group_maximum
-from berth.evaluation.violations import missing_links, violations
+from berth.evaluation.unlinked import missing_lines
+from berth.evaluation.violations import violations
 from berth.explanation.moves import Moves, Unit
 from berth.model import BadInput, Download, Plan
 
@@ -39,6 +40,8 @@ class Verdict:
     violations: tuple[str, ...]
     exceeded: tuple[Use, ...]
     """Everything of which there is not enough."""
+    unlinked: int
+    """How many flows between two nodes have no link: one violation may be about many of them."""
 
     @cached_property
     def broken(self) -> dict[Hashable, str]:
@@ -91,7 +94,9 @@ class Judge:
         with np.errstate(over="ignore", invalid="ignore"):
             broken = tuple(violations(situation))
             uses = tuple(exceeded(situation)) if broken else ()
-            return Verdict(self.objective(situation), broken, uses)
+            flows, connected = situation.flows, situation.network.table.connected
+            unlinked = int((~connected[flows.sender, flows.receiver]).sum()) if broken else 0
+            return Verdict(self.objective(situation), broken, uses, unlinked)
 
     def objective(self, situation: Situation) -> float | None:
         """The goal's value; None where it can't be computed."""
@@ -444,14 +449,8 @@ def _without_link(situation: Situation, unit: Unit) -> list[str]:
     placed = (ends[0] >= 0) & (ends[1] >= 0)
     sender, receiver = ends[0][placed], ends[1][placed]
     gone = ~situation.network.table.connected[sender, receiver]
-    if not gone.any():
-        return []
-    names = situation.network.nodes
-    lacking = {
-        f"link {names[a].name} -> {names[b].name}" for a, b in zip(sender[gone], receiver[gone], strict=True)
-    }
-    lines = missing_links(situation)
-    return [line for line in lines if line.partition(": ")[0] in lacking]
+    lacking = zip(sender[gone].tolist(), receiver[gone].tolist(), strict=True)
+    return list(missing_lines(situation.network, lacking, "stream"))
 
 
 def _nearness(moves: Moves) -> FloatArray:

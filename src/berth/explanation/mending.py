@@ -54,7 +54,7 @@ def mending_of(judge: Judge) -> Mending | None:
 def _next_move(judge: Judge) -> tuple[Judge, Mend] | None:
     """The move that leaves least broken, then is best for the goal; None where none leaves less."""
     alternatives = Alternatives(judge)
-    best: tuple[tuple[float, float, float], Judge, Unit, int] | None = None
+    best: tuple[tuple[float, ...], Judge, Unit, int] | None = None
     now = _badness(judge.before)
     for unit in _concerned(judge)[:MOST_UNITS]:
         order, _, obstacles = alternatives.ranked(unit)
@@ -63,8 +63,9 @@ def _next_move(judge: Judge) -> tuple[Judge, Mend] | None:
         for node in open_first[:MOST_NODES]:
             situation = judge.moved(unit.members, node)
             after = _judge_of(judge, situation.plan)
-            key = (*_badness(after.before), _cost(after))
-            if key[:2] < now and (best is None or key < best[0]):
+            left = _badness(after.before)
+            key = (*left, _cost(after))
+            if left < now and (best is None or key < best[0]):
                 best = key, after, unit, node
     if best is None:
         return None
@@ -81,9 +82,10 @@ def _judge_of(judge: Judge, plan: Plan) -> Judge:
     return Judge(judge.setting, plan, judge.goal)
 
 
-def _badness(verdict: Verdict) -> tuple[float, float]:
-    """How many constraints are broken, and how far beyond their limits things are."""
-    return float(len(verdict.violations)), float(sum(use.share for use in verdict.exceeded))
+def _badness(verdict: Verdict) -> tuple[float, float, float]:
+    """How many constraints are broken, how many links lack, and how far beyond their limits things are."""
+    shares = float(sum(use.share for use in verdict.exceeded))
+    return float(len(verdict.violations)), float(verdict.unlinked), shares
 
 
 def _cost(judge: Judge) -> float:

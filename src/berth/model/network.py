@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from berth.model.fingerprint import fingerprint_of
 from berth.model.links import LINK_FIELDS, LinkTable, direct_links, routed_links, scattered_links
-from berth.model.pair_fields import Distance
+from berth.model.pair_fields import Distance, Known
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -241,6 +241,18 @@ class Network:
         there[[self.index[name] for link in self.links for name in (link.sender, link.receiver)]] = True
         placed = np.array([node.coordinates is not None for node in self.nodes])
         return there | placed if placed.sum() > 1 else there
+
+    @cached_property
+    def parts(self) -> IndexArray | None:
+        """By node, the part of the network that links connect it with; None where there are too many."""
+        connected = self.table.connected
+        if isinstance(connected, Known):
+            return None
+        # only who looks for what is missing waits for scipy
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
+
+        return np.asarray(connected_components(csr_array(connected), connection="weak")[1], dtype=np.intp)
 
     def without(self, lost: IndexArray) -> Network:
         """The network after a loss: these nodes host nothing, hold nothing and have no links.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from math import isfinite
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from berth.model.errors import BadInput, did_you_mean
 
@@ -113,6 +113,17 @@ def _whole(name: str, value: Any) -> int:
     if abs(number) > LARGEST:
         raise BadInput([f"--set {name}: {value} is beyond {LARGEST}, the largest whole number there is"])
     return int(number)
+
+
+def choices_of(kind: type) -> dict[str, tuple[str, ...]]:
+    """The values of the parameters that have only some, as users write them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, hint in _hints(kind).items():
+        if hint is bool:
+            found[name] = ("true", "false")
+        elif get_origin(hint) is Literal:
+            found[name] = tuple(map(str, get_args(hint)))
+    return found
 
 
 def described(kind: type) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from berth.evaluation.limits import (
     amount,
 )
 from berth.evaluation.metrics import AVAILABILITY
+from berth.evaluation.unlinked import parts_in_words
 from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.containers import HostedContainers
 from berth.exact.cpsat.limits import FINE, LimitedModel
@@ -111,11 +112,12 @@ class CpSatModel(LimitedModel):
         return self.placement.network.nodes[node].name
 
     def _add_links(self) -> None:
+        parts = parts_in_words(self.placement.network) if self.relaxable else None
         for edge in self.placement.edges:
             fits = self.placement.linked(edge)
             if fits.all():
                 continue
-            text = f"streams between {self._blocks_named(edge)} need linked nodes"
+            text = parts or f"streams between {self._blocks_named(edge)} need linked nodes"
             for row, choice in enumerate(self.x[edge.first]):
                 if not fits[row].all():
                     possible = [v for v, fit in zip(self.x[edge.second], fits[row], strict=True) if fit]

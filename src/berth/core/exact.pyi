@@ -19,6 +19,9 @@ class RunSearch:
     def __init__(
         self, cost: FloatArray, step: FloatArray, demand: FloatArray, limit: FloatArray, share: float
     ) -> None: ...
+    def list_below(self, costs: float) -> None:
+        """Every plan that costs less is wanted, not just the best one."""
+
     def prepare(self, memory_bits: int, price_changes: int, beam_width: int, over: Over) -> None:
         """Bounds by prices, a plan by them, and an empty stack."""
 
@@ -34,6 +37,10 @@ class RunSearch:
     @property
     def plan(self) -> IndexArray:
         """The place of each operator, where `best` is finite."""
+
+    @property
+    def listed(self) -> IndexArray:
+        """The places of all plans that were listed, one plan after the other."""
 
 class PackingSearch:
     """Whether different operators fit side by side on places that are allowed to them."""

@@ -25,6 +25,7 @@ from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
 from berth.exact.structure.any_shape import solve_small_graph
 from berth.exact.structure.by_shape import solve_by_structure
+from berth.exact.structure.near import solve_near
 from berth.exact.survival.failovers import Failovers
 from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
 from berth.model import Plan
@@ -104,7 +105,7 @@ def minimise(
         bound = _bound(goal, trivial)
         if bound is not None and gap_between(told.objective, bound) <= ROUNDED:
             return _concluded(placement, goal, told, bound, True, {"method": "known"})
-    shaped = solve_by_structure(task) or solve_sums(task) if ties == "any" else None
+    shaped = solve_by_structure(task) or solve_near(task) or solve_sums(task) if ties == "any" else None
     if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
         return _by_structure(placement, goal, shaped, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD

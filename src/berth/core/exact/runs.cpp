@@ -64,6 +64,11 @@ Index RunSearch::memory_at(Index place, const Grid<double>& room) const {
     return memory;
 }
 
+void RunSearch::list_below(double costs) {
+    lists_ = true;
+    best_ = costs;
+}
+
 void RunSearch::prepare(Index memory_bits, Index price_changes, Index beam_width, Stop& stop) {
     drop_useless_places();
     Index bits = std::min(memory_bits, places());
@@ -74,9 +79,9 @@ void RunSearch::prepare(Index memory_bits, Index price_changes, Index beam_width
     start_.assign(static_cast<std::size_t>((operators() + 1) * places()) << bits, 0.0);
     onward_ = start_;
     improve_prices(price_changes, stop);
-    slack_ = std::isfinite(least_) ? share_ * std::max(least_, 0.0) : 0.0;
+    slack_ = std::isfinite(least_) && !lists_ ? share_ * std::max(least_, 0.0) : 0.0;
     if (std::isfinite(least_)) {
-        beam(beam_width);
+        if (!lists_) beam(beam_width);
         forbid_dear_places();
     }
     const auto& costs = cost_.values();
@@ -87,6 +92,7 @@ void RunSearch::prepare(Index memory_bits, Index price_changes, Index beam_width
     levels_[0].room = limit_;
     levels_[0].worth = worth(limit_);
     depth_ = 0;
+    listed_.clear();
 }
 
 // Leave out places where no operator may go any more.
@@ -255,7 +261,7 @@ double RunSearch::follow(Grid<double>& taken, std::vector<Index>& plan) {
 }
 
 void RunSearch::offer(double costs, const std::vector<Index>& plan) {
-    if (costs >= best_) return;
+    if (costs >= best_ || lists_) return;
     best_ = costs;
     for (Index k = 0; k < operators(); ++k) plan_[k] = nodes_[plan[k]];
 }
@@ -382,10 +388,14 @@ void RunSearch::go_on(Index most_work) {
             total += cost_[k][child.place];
             prefix_[k] = child.place;
         }
-        if (child.stop == operators())
-            offer(total, prefix_);
-        else
+        if (child.stop < operators())
             descend(level, child, total);
+        else if (!lists_)
+            offer(total, prefix_);
+        else if (total < best_) {
+            --left;
+            for (const Index place : prefix_) listed_.push_back(nodes_[place]);
+        }
     }
     work_ += most_work - left;
     done_ = depth_ < 0;
@@ -428,6 +438,7 @@ void bind_runs(nb::module_& module) {
                                       Grid<double>(view(limit)), share);
              },
              "cost"_a, "step"_a, "demand"_a, "limit"_a, "share"_a)
+        .def("list_below", &RunSearch::list_below, "costs"_a)
         .def("prepare",
              [](RunSearch& self, Index memory_bits, Index price_changes, Index beam_width, const nb::callable& over) {
                  Stop stop(over);
@@ -440,7 +451,8 @@ void bind_runs(nb::module_& module) {
         .def_prop_ro("best", &RunSearch::best)
         .def_prop_ro("bound", &RunSearch::bound)
         .def_prop_ro("work", &RunSearch::work)
-        .def_prop_ro("plan", [](const RunSearch& self) { return to_numpy<Index>(self.plan()); }, nb::rv_policy::move);
+        .def_prop_ro("plan", [](const RunSearch& self) { return to_numpy<Index>(self.plan()); }, nb::rv_policy::move)
+        .def_prop_ro("listed", [](const RunSearch& self) { return to_numpy<Index>(self.listed()); }, nb::rv_policy::move);
 }
 
 }  // namespace berth::exact

@@ -18,6 +18,8 @@ class RunSearch {
     // an operator may not go. `share` of the least costs makes no difference.
     RunSearch(Grid<double> cost, Grid<double> step, Grid<double> demand, Grid<double> limit, double share);
 
+    // From now on, every plan that costs less is wanted, not just the best one.
+    void list_below(double costs);
     // Prices and bounds with such a memory, a plan by them, fewer candidates, and an empty stack.
     void prepare(Index memory_bits, Index price_changes, Index beam_width, Stop& stop);
     // The depth-first search, for some work.
@@ -28,6 +30,8 @@ class RunSearch {
     double bound() const;
     Index work() const { return work_; }
     const std::vector<Index>& plan() const { return plan_; }
+    // The places of all plans that were listed, one plan after the other.
+    const std::vector<Index>& listed() const { return listed_; }
 
   private:
     // Runs from an operator on, on one place: of 1, 2, ... operators.
@@ -103,10 +107,10 @@ class RunSearch {
     std::vector<double> start_, onward_;
     Runs runs_;
     double best_ = INFINITE, least_ = -INFINITE, slack_ = 0.0;
-    std::vector<Index> plan_, prefix_;
+    std::vector<Index> plan_, prefix_, listed_;
     std::vector<Level> levels_;
     Index depth_ = 0, work_ = 0;
-    bool done_ = false;
+    bool done_ = false, lists_ = false;
 };
 
 }  // namespace berth::exact

@@ -47,7 +47,7 @@ def solve_by_structure(task: ExactTask) -> Found | None:
     parts = parts_of(placement)
     if parts is None:
         return _by_a_path(task)
-    if not all(_small_enough(placement, part) for part in parts):
+    if not all(small_enough(placement, part) for part in parts):
         return None
     alone = task if len(parts) == 1 else replace(task, progress=_silent)
     found = [_solved(alone, part, Room(placement)) for part in parts]
@@ -79,7 +79,8 @@ def _by_a_path(task: ExactTask) -> Found | None:
     return Found("unknown", None, found.bound, trace={**_trace([found]), "path": len(path.blocks)})
 
 
-def _small_enough(placement: Placement, part: Part) -> bool:
+def small_enough(placement: Placement, part: Part) -> bool:
+    """Whether the tables of a part's method fit."""
     most = max(len(placement.candidates[block]) for block in part.blocks)
     table = most**3 if isinstance(part, Fan) else most**2 * len(part.blocks)
     return most <= MOST_PLACES and table <= LARGEST_TABLE

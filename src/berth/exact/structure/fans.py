@@ -61,6 +61,21 @@ def _filled(fan: FanArrays, budget: Budget) -> Outcome:
     return Outcome(places, best, best * (1 - FINE), 1)
 
 
+def places_for(fan: FanArrays, most: float) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Places of the ends (-1: there is none), and how many of the equal operators between fit on each place.
+
+    Only places count where the fan takes less than `most`, and only ends beside which all operators fit.
+    """
+    count, need = len(fan.middle), fan.demand[:, 0]
+    free = _sizes(fan.limit, need, count)
+    for a in range(len(fan.source)) if len(fan.source) else [-1]:
+        for b, times in _worth_a_look(fan, a, free, most):
+            left = fan.room(a, b)
+            sizes = np.where(times < most, _sizes(left, need, count), 0)
+            if left.min(initial=0.0) >= 0.0 and sizes.sum() >= count:
+                yield a, b, sizes
+
+
 def _sizes(room: FloatArray, need: FloatArray, count: int) -> NDArray[np.int64]:
     """How many equal operators fit on each place."""
     needed = need > 0

@@ -107,15 +107,18 @@ class Outcome:
     work: int
 
 
-def best_chain(chain: Chain, budget: Budget, gap: float, report: Report) -> Outcome:
-    """The best plan of a pipeline, by places."""
+def scaled(chain: Chain) -> tuple[FloatArray, FloatArray]:
+    """Needs and limits on one scale, so that their prices move at one pace; the scarcest resource first."""
     with np.errstate(divide="ignore"):
         scarcity = chain.demand.sum(axis=1) / chain.limit.sum(axis=1)
-    # Resources on one scale, so that their prices move at one pace; the scarcest one first.
     order = np.argsort(-scarcity, kind="stable")
     size = chain.demand[order].sum(axis=1, keepdims=True)
-    demand, limit = chain.demand[order] / size, chain.limit[order] / size
-    search = core.RunSearch(chain.cost, chain.step, demand, limit, max(gap, FINE))
+    return chain.demand[order] / size, chain.limit[order] / size
+
+
+def best_chain(chain: Chain, budget: Budget, gap: float, report: Report) -> Outcome:
+    """The best plan of a pipeline, by places."""
+    search = core.RunSearch(chain.cost, chain.step, *scaled(chain), max(gap, FINE))
     for memory, price_changes, width, most in STAGES:
         search.prepare(memory, price_changes, width, lambda: budget.over)
         stop = search.work + most

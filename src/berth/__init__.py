@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from berth.explanation import Explanation, explain
     from berth.files import load, load_plan, save_plan
     from berth.generators import generate
-    from berth.model import BadInput, Plan, Problem
-    from berth.policies import solve
+    from berth.model import BadInput, Front, Plan, Problem
+    from berth.policies import front, solve
 
 __version__ = "0.1.0"
 
@@ -28,10 +28,12 @@ __all__ = [
     "BadInput",
     "Evaluation",
     "Explanation",
+    "Front",
     "Plan",
     "Problem",
     "evaluate",
     "explain",
+    "front",
     "generate",
     "load",
     "load_plan",
@@ -43,10 +45,12 @@ _HOMES = {
     "BadInput": "model",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
+    "Front": "model",
     "Plan": "model",
     "Problem": "model",
     "evaluate": "evaluation",
     "explain": "explanation",
+    "front": "policies",
     "generate": "generators",
     "load": "files",
     "load_plan": "files",

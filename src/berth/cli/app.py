@@ -12,6 +12,7 @@ from berth.cli.completion import use_our_script
 
 COMMANDS = {
     "solve": "Find a plan: on which node every operator runs, with a proof of how good it is.",
+    "front": "Find the plans between the best for one metric and the best for another.",
     "evaluate": "Compute every metric of a plan and list every constraint that it breaks.",
     "explain": "Say why the operators are where they are, what binds, and what would help.",
     "compare": "Put plans side by side, all judged by one problem: those of policies, and plan files.",

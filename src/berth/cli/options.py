@@ -16,6 +16,7 @@ import typer
 from berth.cli import completion
 from berth.cli.progress import waiting
 from berth.evaluation import METRIC_BY_NAME
+from berth.files import check_writable
 from berth.model import BadInput, Problem
 from berth.model.errors import one_of
 
@@ -139,6 +140,19 @@ def picture_format(option: str, file: Path) -> Literal["png", "svg"]:
     if file.suffix.lower() not in formats:
         raise BadInput(f"{option} {file}: expected a name that ends in .png or .svg")
     return formats[file.suffix.lower()]
+
+
+def folder_for(option: str, folder: Path, file: str) -> None:
+    """Make a folder and see that a file can be written there, before anything takes its time.
+
+    Raises:
+        BadInput: it can't be made or written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{option} {folder}: no folder: {(error.strerror or str(error)).lower()}") from None
+    check_writable(folder / file)
 
 
 def with_objective(

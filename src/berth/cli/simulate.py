@@ -17,6 +17,7 @@ from berth.cli.options import (
     AsJson,
     PlanFiles,
     ProblemFile,
+    folder_for,
     option,
     picture_format,
     settings_from,
@@ -137,11 +138,7 @@ def _check_targets(folder: Path | None, picture: Path | None) -> None:
         picture_format("--picture", picture)
         check_writable(picture)
     if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadInput(f"--out {folder}: no folder: {(error.strerror or str(error)).lower()}") from None
-        check_writable(folder / "series.csv")
+        folder_for("--out", folder, "series.csv")
 
 
 def _refuse(violations: tuple[str, ...], as_json: bool) -> None:

@@ -288,8 +288,9 @@ class _EnrolledCard(AdditiveMetric):
     """The network cards of the nodes in use; reported only where an objective or a plan's goal asks."""
 
     def value(self, situation: Situation) -> float | None:
-        asked = self.name in situation.plan.first_goal or self.name in situation.problem.objective
-        return super().value(situation) if asked else None
+        kept = (ceiling.goal.weights for ceiling in situation.setting.ceilings)
+        goals = (*situation.plan.goals, *situation.problem.objectives, *kept)
+        return super().value(situation) if any(self.name in goal for goal in goals) else None
 
 
 def _bandwidth_max(situation: Situation) -> float | None:

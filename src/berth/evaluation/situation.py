@@ -195,7 +195,7 @@ class Situation:
         self.network = setting.problem.network
         self.plan = plan
         check_names(self.problem, plan)
-        self.node_of = _assigned_nodes(self.problem, plan)
+        self.node_of = assigned_nodes(self.problem, plan)
         """The node of every instance; -1: not placed."""
         self.provider = _providers(self.graph, plan)
         """For every operator the one whose result its consumers use: itself unless reused."""
@@ -564,7 +564,8 @@ def _failover_mistakes(problem: Problem, plan: Plan) -> Iterator[str]:
                 yield f"failover.{name}.{instance}: no node {did_you_mean(node, nodes)}"
 
 
-def _assigned_nodes(problem: Problem, plan: Plan) -> IndexArray:
+def assigned_nodes(problem: Problem, plan: Plan) -> IndexArray:
+    """A plan's node for every instance; -1: none."""
     graph, index = problem.instances, problem.network.index
     nodes = np.full(len(graph), -1, dtype=np.intp)
     for instance, node in plan.assignment.items():

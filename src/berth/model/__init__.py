@@ -13,6 +13,7 @@ from berth.model.application import (
     Where,
 )
 from berth.model.errors import BadInput
+from berth.model.front import Front, FrontPoint
 from berth.model.instances import InstanceGraph
 from berth.model.losses import Loss
 from berth.model.network import Link, Network, Node
@@ -26,6 +27,8 @@ __all__ = [
     "Containers",
     "DataObject",
     "Download",
+    "Front",
+    "FrontPoint",
     "InstanceGraph",
     "Link",
     "Loss",

@@ -135,9 +135,9 @@ class Problem:
             first[joined] = first[joined].min()
         return np.asarray(np.unique(first, return_inverse=True)[1], dtype=np.intp).reshape(-1)
 
-    def for_goal(self, weights: Mapping[str, float]) -> Problem:
-        """The problem with one other goal; all that doesn't depend on goals is the same."""
-        other = replace(self, objective=weights, then=None, objective_within=())
+    def for_goal(self, weights: Mapping[str, float], *then: Mapping[str, float]) -> Problem:
+        """The problem with another goal, or goals in order; all that doesn't depend on goals is the same."""
+        other = replace(self, objective=weights, then=then or None, objective_within=())
         for name in ("instances", "sharing_keys", "together", "block_of", "losses", "fingerprint"):
             if name in vars(self):
                 vars(other)[name] = vars(self)[name]

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from berth.budget import Budget
-from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, evaluate
+from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, Situation
+from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
@@ -64,19 +65,39 @@ def solve(
         BadInput: an unknown policy or parameter, or an objective that can't be computed.
     """
     chosen = find_policy(policy) if isinstance(policy, str) else policy
+    setting = Setting(problem, previous, occupied)
+    return solve_task(task_for(setting, chosen, time_limit, seed, progress, budget, parameters), chosen)
+
+
+def task_for(
+    setting: Setting,
+    policy: Policy,
+    time_limit: float | None,
+    seed: int,
+    progress: Callable[[Progress], None],
+    budget: Budget | None,
+    parameters: Mapping[str, Any],
+) -> Task:
+    """What a policy is asked, with everything that a user gave checked.
+
+    Raises:
+        BadInput: an unknown parameter, or an objective that can't be computed.
+    """
     if time_limit is not None and not time_limit > 0:
         raise BadInput([f"--time-limit: {time_limit} is not above 0"])
-    budget = budget or Budget(time_limit)
-    setting = Setting(problem, previous, occupied)
     check_objective(setting)
-    task = Task(
-        setting, parameters_from(chosen.parameters, parameters, chosen.about.name), seed, budget, progress
-    )
+    chosen = parameters_from(policy.parameters, parameters, policy.about.name)
+    return Task(setting, chosen, seed, budget or Budget(time_limit), progress)
+
+
+def solve_task(task: Task, policy: Policy) -> Plan:
+    """The plan that a policy finds, judged in its setting."""
+    name = policy.about.name
     try:
-        return _plan(task, chosen.about.name, _answer(task, chosen))
+        return _plan(task, name, _answer(task, policy))
     except AllPairsError as error:
-        reason = f"{chosen.about.name} {_OUT_OF_REACH}: {error}; try --policy mopa"
-        return _plan(task, chosen.about.name, Answer("unknown", reason=reason))
+        reason = f"{name} {_OUT_OF_REACH}: {error}; try --policy mopa"
+        return _plan(task, name, Answer("unknown", reason=reason))
 
 
 def check_objective(setting: Setting) -> None:
@@ -145,7 +166,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
     )
     if answer.nodes is None:
         return plan
-    evaluation = evaluate(problem, plan, task.setting.previous, task.setting.occupied)
+    evaluation = evaluation_of(Situation(task.setting, plan))
     objective = goal.value(evaluation.metrics) if goal is not None else None
     levels = answer.levels or _levels_of(problem, plan, goal)
     plan = replace(

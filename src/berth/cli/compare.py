@@ -37,6 +37,7 @@ from berth.connectors import Loaded
 from berth.evaluation import METRIC_BY_NAME, METRICS, Setting
 from berth.evaluation.evaluate import judge_document, with_verdict
 from berth.evaluation.goal import Goal, common_goal
+from berth.evaluation.metrics import words_of
 from berth.files import load, load_plan, plan_document
 from berth.model import BadInput, Plan, Problem
 from berth.policies import policy_names
@@ -232,7 +233,7 @@ def _blocks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     """So many plans side by side as the terminal has room for."""
     room = max(out.width, NARROWEST)
     block: list[Row] = []
-    used = max((len(metric.name) for metric in METRICS), default=0)
+    used = max((len(words_of(metric)) for metric in METRICS), default=0)
     left = room - used
     for row in rows:
         cells = [len(metric_value(key, value)) for key, value in row.plan.metrics.items()]

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from berth.evaluation import METRIC_BY_KEY, metric_text
+from berth.evaluation.metrics import words_of
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -41,7 +42,7 @@ def tell(line: str) -> None:
 
 def metric_name(key: str) -> str:
     """A metric's key as words: `response time`."""
-    return METRIC_BY_KEY[key].name.replace("_", " ") if key in METRIC_BY_KEY else key
+    return words_of(METRIC_BY_KEY[key]) if key in METRIC_BY_KEY else key
 
 
 def metric_value(key: str, value: float | None) -> str:

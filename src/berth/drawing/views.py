@@ -12,6 +12,7 @@ import numpy as np
 from berth.amounts import counted
 from berth.evaluation import METRIC_BY_KEY, METRIC_BY_NAME, Setting, Situation, metric_text
 from berth.evaluation.evaluate import evaluation_of, with_verdict
+from berth.evaluation.metrics import words_of
 from berth.evaluation.situation import critical_path
 from berth.model import Network, Plan, Problem
 from berth.model.instances import PlacedOperator
@@ -233,7 +234,7 @@ def headline(problem: Problem, situation: Situation | None) -> list[str]:
     )
     for key in keys:
         if key in plan.metrics:
-            words = METRIC_BY_KEY[key].name.replace("_", " ")
+            words = words_of(METRIC_BY_KEY[key])
             phrases.append(f"{words} {metric_text(key, plan.metrics[key])}")
     missing = int(situation.computed.sum()) - len(situation.running)
     if missing:

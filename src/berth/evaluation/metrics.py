@@ -516,6 +516,12 @@ METRICS: tuple[Metric, ...] = (
     ),
 )
 
+
+def words_of(metric: Metric) -> str:
+    """A metric as people call it: `response time`, `failover moved instances`."""
+    return (metric.name or metric.key).replace("_", " ")
+
+
 METRIC_BY_NAME = {metric.name: metric for metric in METRICS if metric.name}
 """Those that can be objectives."""
 METRIC_BY_KEY = {metric.key: metric for metric in METRICS}

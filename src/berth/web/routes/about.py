@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, Response
 
 from berth import __version__
 from berth.evaluation import METRICS
+from berth.evaluation.metrics import words_of
 from berth.files import PLAN, PROBLEM
 from berth.policies.registry import policy_documents
 from berth.web.answers import answer
@@ -65,7 +66,7 @@ def metrics() -> Response:
             {
                 "key": metric.key,
                 "name": metric.name,
-                "label": metric.name.replace("_", " "),
+                "label": words_of(metric),
                 "unit": metric.unit,
                 "about": metric.about,
                 "maximise": metric.maximise,

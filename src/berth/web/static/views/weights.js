@@ -22,7 +22,7 @@ export function weightSliders(metrics, own) {
     sliders.set(metric.name, {input, say});
     return [label, input, output];
   }));
-  const usable = metrics.filter((metric) => !metric.needs_previous || own[metric.name]);
+  const usable = metrics.filter((metric) => metric.name && (!metric.needs_previous || own[metric.name]));
   const first = usable.filter((metric) => own[metric.name] || COMMON.includes(metric.name));
   const rest = usable.filter((metric) => !first.includes(metric));
   const changed = () => [...sliders].some(([name, {input}]) => Math.abs(Number(input.value) - (own[name] ?? 0)) > 1e-9 * highest);

@@ -1,4 +1,4 @@
-"""Conformance of goals in order and of the metrics that came later: proved optima."""
+"""Conformance of goals in order, survivable plans and the metrics that came later: proved optima."""
 
 from typing import Any
 
@@ -7,12 +7,8 @@ import pytest
 from tests.exact.test_goals_against_enumeration import assert_best
 from tests.oracle.test_additions import cases
 
-WITHOUT_LOSSES = [
-    case for case in cases("additions-solve") if "survive" not in case.values[0].get("problem", {})
-]
 
-
-@pytest.mark.parametrize("case", WITHOUT_LOSSES)
+@pytest.mark.parametrize("case", cases("additions-solve"))
 def test_every_level(case: dict[str, Any]) -> None:
     """The plan breaks nothing, is near enough at every level and the best at the last; or there is none."""
     levels = case.get("levels") or [{"best": case.get("objective")}]

@@ -1,4 +1,4 @@
-"""Goals in order: exact results against enumeration of all plans."""
+"""Goals in order and survivable plans: exact results against enumeration of all plans and failovers."""
 
 from typing import Any
 
@@ -39,4 +39,11 @@ def assert_best(problem: Entry, best: list[float] | None) -> None:
 @given(goal_problems(survive=False))
 def test_goals_in_order(problem: Entry) -> None:
     """Up to three goals, single metrics and raw sums, with and without `objective_within`."""
+    assert_best(problem, best_levels(problem))
+
+
+@settings(QUIET, max_examples=60)
+@given(goal_problems(survive=True))
+def test_survivable_plans(problem: Entry) -> None:
+    """The same where every loss has to have a failover that breaks nothing."""
     assert_best(problem, best_levels(problem))

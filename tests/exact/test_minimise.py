@@ -24,7 +24,7 @@ from tests.oracle.metrics import metric
 from tests.oracle.problems import previous_plans, solvable_problems
 
 # Containers and cards are in few of the random problems: they have tests of their own.
-ELSEWHERE = ("containers_used", "container_traffic", "enrolled_card", "failover_response_time")
+ELSEWHERE = ("containers_used", "container_traffic", "enrolled_card")
 OBJECTIVES = [name for name in METRIC_BY_NAME if name not in ELSEWHERE]
 QUIET = settings(
     deadline=None,

@@ -172,8 +172,10 @@ def _by_structure(placement: Placement, goal: Goal, found: Found, judge: _Judge)
     """What the shape of the graph alone has settled."""
     if found.outcome == "infeasible":
         return Solution("infeasible", trace=found.trace)
-    # Of equally good plans the greedy one: what the goal doesn't ask for is better there, as a rule.
-    greedy = judge.plan(goal, first_plan(placement, goal, None)) if placement.size <= LARGEST_MODEL else None
+    # Of equally good plans the greedy one: what the goal doesn't ask for is better there, as a rule. It knows
+    # nothing of ceilings, and hardly ever keeps one.
+    quick = placement.size <= LARGEST_MODEL and not placement.setting.ceilings
+    greedy = judge.plan(goal, first_plan(placement, goal, None)) if quick else None
     best, bound = _better(goal, judge.plan(goal, found.nodes), greedy), _bound(goal, found.bound)
     if best is None:
         return Solution("unknown", bound=bound, trace=found.trace)

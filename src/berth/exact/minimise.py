@@ -25,7 +25,7 @@ from berth.exact.placement import Placement, Sampling
 from berth.exact.start import first_packed_plan, first_plan
 from berth.exact.structure.any_shape import solve_small_graph
 from berth.exact.structure.by_shape import solve_by_structure
-from berth.exact.structure.near import solve_near
+from berth.exact.structure.near import near_candidates, solve_near
 from berth.exact.survival.failovers import Failovers
 from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
 from berth.model import Plan
@@ -95,6 +95,9 @@ def minimise(
             and placement.size <= LARGEST_LOOKAHEAD
         ):
             placement.keep(PathTimes(placement).within(ceiling.limit))
+            near = near_candidates(placement, ceiling.limit)
+            if near is not None:
+                placement.keep(near)
     failovers = _failovers(setting, goal, budget, seed)
     judge = _Judge(placement, failovers)
     task = ExactTask(placement, goal, budget, judge.metrics, seed, gap, progress, ties, failovers=failovers)

@@ -13,6 +13,7 @@ from berth.budget import Budget
 from berth.evaluation import Setting
 from berth.evaluation.goal import Ceiling, Goal
 from berth.exact.minimise import Solution, minimise
+from berth.exact.placement import Placement
 from berth.exact.structure import near
 from berth.files import problem_document
 from berth.model import Problem
@@ -112,6 +113,24 @@ def test_too_many_plans_are_left_to_others(monkeypatch: pytest.MonkeyPatch) -> N
     found = under_a_ceiling(problem, "cost_per_hour", 0.05)
     assert found.trace["method"] != "near plans"
     assert found.objective == expected.objective
+
+
+def test_different_operators_of_a_fan_keep_near_candidates() -> None:
+    """No plan that is fast enough is lost, and most nodes are, before the general model goes on."""
+    kept = []
+    for seed in range(20):
+        problem = random_problem(np.random.default_rng(seed), "fan", 5, 4)
+        fastest = minimise(Setting(problem), FASTEST, Budget(60))
+        placement = Placement(Setting(problem))
+        if fastest.nodes is None or fastest.objective is None:
+            continue
+        fits = near.near_candidates(placement, fastest.objective * (1 + 1e-6))
+        if fits is not None:
+            there = [nodes[fit] for nodes, fit in zip(placement.candidates, fits, strict=True)]
+            assert all(node in nodes for node, nodes in zip(fastest.nodes, there, strict=True))
+            kept.append(sum(map(np.count_nonzero, fits)) / sum(map(len, fits)))
+    assert len(kept) > 5
+    assert np.mean(kept) < 0.9
 
 
 def test_goals_in_order_name_the_method() -> None:

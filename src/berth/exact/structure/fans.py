@@ -176,7 +176,7 @@ class Packing:
         for a, b, time in self._fan.ends():
             if budget.over:
                 return Outcome(None, np.inf, 0.0, 0)
-            waiting.append((self._least(a, b, time), a, b, time))
+            waiting.append((self.least(a, b, time), a, b, time))
         # A pair of ends that is hard waits: others may have better plans, which make it needless.
         for work in (WORK, None):
             waiting = self._round(sorted(waiting), work, budget, report)
@@ -199,13 +199,13 @@ class Packing:
             report(self._best, min([bound, *(item[0] for item in left)]))
         return left
 
-    def _least(self, a: int, b: int, time: float) -> float:
+    def least(self, a: int, b: int, time: float) -> float:
         """A bound with the ends here: every operator has a place, and all room suffices for all of them."""
         room = self._fan.room(a, b)
         if room.min(initial=0.0) < 0.0:
             return np.inf
         alone = (self._fan.demand[:, :, None] <= room[:, None, :]).all(axis=0)
-        times = np.where(alone, self._times(a, b, time), np.inf)
+        times = np.where(alone, self.times(a, b, time), np.inf)
         slowest = float(times.min(axis=1).max())
         fastest = times.min(axis=0)
         order = np.argsort(fastest, kind="stable")
@@ -215,12 +215,13 @@ class Packing:
             slowest = max(slowest, float(fastest[order[last]]) if last < len(order) else np.inf)
         return slowest
 
-    def _times(self, a: int, b: int, time: float) -> FloatArray:
+    def times(self, a: int, b: int, time: float) -> FloatArray:
+        """[operator, place]: the time of the way through the middle, with the ends here."""
         return time + self._fan.middle + self._fan.delays(a, b)
 
     def _try(self, a: int, b: int, time: float, bound: float, work: int | None, budget: Budget) -> float:
         """Improve the best plan with the ends here; a bound on what may be better yet, infinite: nothing."""
-        room, times = self._fan.room(a, b), self._times(a, b, time)
+        room, times = self._fan.room(a, b), self.times(a, b, time)
         values = np.unique(times[np.isfinite(times)])
         low = int(np.searchsorted(values, bound * (1 - FINE)))
         high = int(np.searchsorted(values, self._best * (1 - self._share)))

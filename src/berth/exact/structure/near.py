@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 
 from berth.core import exact as core
 from berth.exact.costs import Costs
-from berth.exact.placement import unmodelled
+from berth.exact.placement import Placement, unmodelled
 from berth.exact.structure.by_shape import small_enough
-from berth.exact.structure.fans import FanArrays, fan_of, places_for
+from berth.exact.structure.fans import FanArrays, Packing, fan_of, places_for
 from berth.exact.structure.pipelines import Room, chain_of, scaled
 from berth.exact.structure.shape import Fan, Pipeline, parts_of
 from berth.exact.task import ExactTask, Found
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 
 ROUNDING = 1e-9
 """How far above the ceiling, in ms and as a share, plans are looked at: the judge says which keep it."""
@@ -58,6 +59,32 @@ def solve_near(task: ExactTask) -> Found | None:
     most = min(limits) * (1 + ROUNDING) + ROUNDING
     part = parts[0]
     return _fan(task, part, most) if isinstance(part, Fan) else _pipeline(task, part, most)
+
+
+def near_candidates(placement: Placement, limit: float) -> list[BoolArray] | None:
+    """For each block, its candidates in plans of a fan that are fast enough, by all places of the ends.
+
+    It is for fans of different operators, which `solve_near` leaves to others; None elsewhere.
+    """
+    parts = parts_of(placement) if unmodelled(placement.setting.problem) is None else None
+    if parts is None or len(parts) > 1:
+        return None
+    part = parts[0]
+    if not isinstance(part, Fan) or not small_enough(placement, part):
+        return None
+    fan = fan_of(placement, part, Room(placement))
+    if fan.alike:
+        return None
+    most, packing = limit * (1 + ROUNDING) + ROUNDING, Packing(fan, 0.0)
+    near = np.zeros((len(part.blocks), len(fan.nodes)), dtype=bool)
+    for a, b, time in fan.ends():
+        if packing.least(a, b, time) < most:
+            near[: len(fan.middle)] |= packing.times(a, b, time) < most
+            for row, end in enumerate((end for end in (a, b) if end >= 0), len(fan.middle)):
+                near[row, end] = True
+    rows = dict(zip(part.blocks, near, strict=True))
+    keep = [rows[k][np.searchsorted(fan.nodes, nodes)] for k, nodes in enumerate(placement.candidates)]
+    return keep if all(row.any() for row in keep) else None
 
 
 def _finite(costs: Costs) -> bool:

@@ -123,7 +123,7 @@ def judge(folder: str, line: bytes, names: Names, latest_ms: float) -> Entry | s
     record: Entry = {}
     for name, convert in FIELDS[folder].items():
         value = convert(raw.get(name))
-        if value is None:
+        if value is None and not (name in OPTIONAL and raw.get(name) is None):
             return name
         record[name] = value
     if record["ts"] > latest_ms:
@@ -155,7 +155,7 @@ def _impossible(folder: str, record: Entry) -> str | None:
     """Return the field whose value can't be, given the others."""
     if folder == "probes" and record["from"] == record["to"]:
         return "to"
-    if folder == "heartbeats" and record["up"] and record["mips"] < SMALLEST:
+    if folder == "heartbeats" and record["up"] and record["mips"] is not None and record["mips"] < SMALLEST:
         return "mips"
     if folder == "streams" and record["window_ms"] < SMALLEST:
         return "window_ms"
@@ -203,6 +203,9 @@ def _name(value: Any) -> str | None:
 def _flag(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
+
+OPTIONAL = {"mips", "run_queue"}
+"""Contract: they "may be absent or null: then the record says only whether the node is up"."""
 
 FIELDS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "probes": {"ts": _time, "from": _name, "to": _name, "rtt_ms": _number(DAY_MS)},
@@ -348,13 +351,19 @@ def nodes(telemetry: Telemetry, problem: Entry, reference_mips: float | None = N
             "samples": len(beats),
             "availability": shares.get(node),
             "interval_ms": interval_of[node],
-            "mips": median(beat["mips"] for beat in alive) if alive else None,
-            "run_queue": fmean(beat["run_queue"] for beat in alive) if alive else None,
+            "mips": _over(median, (beat["mips"] for beat in alive)),
+            "run_queue": _over(fmean, (beat["run_queue"] for beat in alive)),
         }
     reference = reference_mips or _reference_mips(found, problem)
     for row in found.values():
         row["speed"] = None if row["mips"] is None or reference is None else row["mips"] / reference
     return found
+
+
+def _over(middle: Callable[[list[float]], float], values: Iterable[float | None]) -> float | None:
+    """Return a mean or median of the values that are there; None: there is none."""
+    known = [value for value in values if value is not None]
+    return middle(known) if known else None
 
 
 def _reference_mips(found: dict[str, Entry], problem: Entry) -> float | None:

@@ -169,11 +169,16 @@ class Ingested:
 
 
 def run_ingest(
-    spark: SparkSession, telemetry: Path, out: Path, problem: Entry = PROBLEM, **options: Any
+    spark: SparkSession,
+    telemetry: Path,
+    out: Path,
+    problem: Entry = PROBLEM,
+    names: Path | None = None,
+    **options: Any,
 ) -> Ingested:
     """Take in a folder."""
     path = write_problem(out.parent / f"{out.name}-problem", problem)
-    return Ingested(out, ingest(spark, telemetry, path, out, IngestOptions(**options)))
+    return Ingested(out, ingest(spark, telemetry, path, out, IngestOptions(**options), names=names))
 
 
 def random_feed(seed: int, start: int = START, minutes: int = 40) -> dict[str, list[Entry]]:
@@ -222,6 +227,10 @@ def _beats(chance: random.Random, node: str, start: int, end: int) -> list[Entry
                 mips=1000.0 * SPEEDS[node] * chance.lognormvariate(0, 0.02) if up else 0,
             )
         )
+        if chance.random() < 0.2:
+            beats[-1] |= {chance.choice(("mips", "run_queue")): None}
+        elif chance.random() < 0.2:
+            beats[-1] = without(beats[-1], chance.choice(("mips", "run_queue")))
         late = chance.random()
         jitter = chance.randrange(-interval // 20, interval // 20)
         moment += interval + jitter if late > 0.08 else round(interval * chance.uniform(1.5, 30))

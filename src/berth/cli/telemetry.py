@@ -73,6 +73,9 @@ def ingest(
         "Grams of CO2 for a kilowatt-hour: the nodes' carbon_g_per_hour follows their energy.",
         "G_PER_KWH",
     ),
+    names: Path | None = option(
+        None, "What the telemetry calls nodes, operators and instances, YAML or JSON.", "FILE"
+    ),
     clock_skew: float = option(10.0, "Seconds that a record may be ahead of this machine's clock.", "S"),
     follow: bool = flag("--follow", "Go on with what comes in, until Ctrl-C."),
     watermark: float = option(
@@ -94,9 +97,11 @@ def ingest(
     options = IngestOptions(window, weight, reference_mips, carbon_intensity, clock_skew, watermark, every)
     with session_for(master, conf, "berth ingest") as session, watching(session) as steps:
         if follow:
-            summary = follow_telemetry(session, telemetry, problem, folder, options, once=once, report=steps)
+            summary = follow_telemetry(
+                session, telemetry, problem, folder, options, once=once, report=steps, names=names
+            )
         else:
-            summary = ingest_telemetry(session, telemetry, problem, folder, options, steps)
+            summary = ingest_telemetry(session, telemetry, problem, folder, options, steps, names)
     if as_json:
         print_json(summary.document())
     else:

@@ -18,12 +18,14 @@ from berth.spark import SparkSession
 from tests.oracle import telemetry as oracle
 from tests.pipeline.telemetry import (
     PROBLEM,
+    START,
     Entry,
     Ingested,
     copied,
     heartbeat,
     probe,
     run_ingest,
+    without,
     write_feed,
     write_problem,
 )
@@ -251,6 +253,36 @@ def test_the_newest_average_goes_into_the_problem(windowed: Ingested) -> None:
         assert links[ends] == pytest.approx(value, rel=1e-12)
 
 
+def test_heartbeats_that_say_only_whether_a_node_is_up(spark: SparkSession, tmp_path: Path) -> None:
+    """Availability follows from all of them; speed and run queue from those that tell them."""
+    beats = [heartbeat(ts=START + 1000 * at, mips=None) for at in range(10)]
+    beats += [without(heartbeat(ts=START + 1000 * at, node="7"), "run_queue") for at in range(10)]
+    beats += [{"ts": START + 1000 * at, "node": "paris", "up": at < 5} for at in range(10)]
+    write_feed(tmp_path / "telemetry", {"heartbeats": beats})
+    result = run_ingest(spark, tmp_path / "telemetry", tmp_path / "out")
+    assert result.quarantine() == []
+    told = {name: (row["speed"], row["run_queue"], row["mips"]) for name, row in result.nodes().items()}
+    assert told == {
+        "rome": (None, 1.0, None),
+        "7": (0.5, None, pytest.approx(1000.0)),
+        "paris": (None, None, None),
+    }
+    assert result.nodes()["paris"]["availability"] == pytest.approx(5 / 9)
+    nodes = {node["name"]: node for node in result.problem["network"]["nodes"]}
+    assert (nodes["paris"]["speed"], nodes["paris"]["run_queue"]) == (2.0, 3)
+    assert result.report["unmeasured"]["speed of nodes"]["names"] == ["rome", "paris", "kä%s+e", "silent"]
+
+
+def test_sizes_of_tuples_go_into_the_problem(at_once: Ingested) -> None:
+    """Of every stream that carried any."""
+    for application in at_once.problem["applications"]:
+        for stream in application.get("streams", ()):
+            row = at_once.streams().get((application["name"], stream["from"], stream["to"]))
+            assert stream.get("tuple_bytes") == (None if row is None else row["tuple_bytes"])
+    listed = at_once.report["unmeasured"]["tuple_bytes of streams"]["names"]
+    assert listed == [f"app-{number}/join -> sink" for number in range(COPIES)]
+
+
 def directed(spark: SparkSession, folder: Path) -> Ingested:
     """A network whose directions differ, with a feed of one moment and some unknown names."""
     network = {**PROBLEM["network"], "symmetric": False}
@@ -319,5 +351,5 @@ def test_a_bad_problem(tmp_path: Path) -> None:
     broken["network"]["nodes"][0]["speed"] = -1
     (tmp_path / "t" / "probes").mkdir(parents=True)
     (line,) = refused(tmp_path / "t", tmp_path / "out", write_problem(tmp_path, broken))
-    assert line.startswith("network.nodes[0].speed")
+    assert ": network.nodes[0].speed: -1" in line
     assert not (tmp_path / "out").exists()

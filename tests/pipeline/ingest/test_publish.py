@@ -95,6 +95,13 @@ def test_nothing_measured_changes_nothing() -> None:
             "app/join -> sink",
             "app/join -> log",
         ],
+        "tuple_bytes of streams": [
+            "app/source -> split",
+            "app/split -> join",
+            "app/more -> join",
+            "app/join -> sink",
+            "app/join -> log",
+        ],
     }
 
 
@@ -135,6 +142,7 @@ def test_operators_and_streams() -> None:
     assert operators["join"] == {"name": "join", "work_ms": 9, "selectivity": 2.0}
     streams = updated.document["applications"][0]["streams"]
     assert [entry.get("bytes_per_s") for entry in streams] == [500.0, None, 60.0, None, None]
+    assert [entry.get("tuple_bytes") for entry in streams] == [5.0, None, 12.0, None, None]
     assert "selectivity of operators" not in updated.unmeasured
 
 

@@ -57,12 +57,19 @@ class Field:
     """The largest number that makes sense."""
     zero: bool = True
     """Whether 0 makes sense."""
+    optional: bool = False
+    """Whether a record may be without it."""
     whole: bool = False
     """Whether it counts something: synthetic records have whole numbers then."""
     level: bool = False
     """Whether a robust level is measured of it and not its sum; one field of a feed at most."""
     fraction: float = 2.0**10
     """Sums round to such fractions first: in doubles, sums of these are exact in any order."""
+
+
+def known_of(field: Field) -> str:
+    """The column of a feed's sums that counts the records with an optional amount."""
+    return f"{field.name}_known"
 
 
 TIME = Field("ts", "time")
@@ -142,7 +149,7 @@ class Evidence:
 
 
 class Feed(ABC):
-    """One kind of telemetry. Every field is needed in every record; further ones are ignored."""
+    """One kind of telemetry. Further fields of its records are ignored."""
 
     name: ClassVar[str]
     """Also that of its folder."""
@@ -230,4 +237,5 @@ class Feed(ABC):
             ["window bigint", *keys, *(["bucket int"] if self.level else [])]
             + ["records bigint, first bigint, last bigint", *level]
             + [f"{item.name} double" for item in self.amounts]
+            + [f"{known_of(item)} bigint" for item in self.amounts if item.optional]
         )

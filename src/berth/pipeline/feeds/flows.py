@@ -41,8 +41,9 @@ def flows_of(problem: Problem, seconds: float, tuple_bytes: float, plan: Plan | 
         BadInput: the plan names instances or nodes that the problem doesn't have.
     """
     graph = problem.instances
-    sizes = data_unit_bytes(problem)
-    sizes = np.where(np.isfinite(sizes) & (sizes > 0), sizes, tuple_bytes)
+    sizes = np.where(np.isnan(graph.tuple_bytes), data_unit_bytes(problem), graph.tuple_bytes)
+    unsized = ~(np.isfinite(sizes) & (sizes > 0))
+    sizes = np.where(unsized, tuple_bytes, sizes)
     amounts = np.rint(graph.stream_rate * seconds)
     counts = np.where(amounts > 0, np.maximum(np.rint(amounts / sizes), 1.0), amounts)
     unknown = np.isnan(amounts)
@@ -54,6 +55,7 @@ def flows_of(problem: Problem, seconds: float, tuple_bytes: float, plan: Plan | 
     countable = placed[taken[placed] <= MOST]
     notes = [
         _note(unknown, "streams have an unknown rate and are left out"),
+        _note(unsized & ~unknown, f"streams have no tuple_bytes and get tuples of {tuple_bytes:g} bytes"),
         _note(uncountable, "streams carry more than can be counted and are left out"),
         _note(guessed, f"operators have an unknown input and get {TUPLES_PER_S:g} tuple/s for each unknown"),
         _note(nodes < 0, "instances are not in the plan and are left out"),

@@ -1,4 +1,7 @@
-"""Heartbeats: a node is there, and how busy. They measure availability, speed and run queue of nodes."""
+"""Heartbeats: a node is there, and how busy. They measure availability, speed and run queue of nodes.
+
+How busy and how fast it is, a heartbeat need not say: then it tells only whether the node is up.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from berth.files.problem_format import FASTEST, SLOWEST
 from berth.model import Problem
 from berth.pipeline.feeds.changes import update_nodes
-from berth.pipeline.feeds.feed import SMALLEST, TIME, Evidence, Feed, Field, Measure, Rule, named
+from berth.pipeline.feeds.feed import SMALLEST, TIME, Evidence, Feed, Field, Measure, Rule, known_of, named
 from berth.pipeline.feeds.outages import availability_of, looking_back
 from berth.pipeline.feeds.sampling import Fault, Randomness, Sample, beside, micro, whole_quotient
 from berth.pipeline.feeds.statistics import with_level
@@ -26,6 +29,9 @@ JITTER = 0.02
 """Synthetic heartbeats come early or late by this share of their interval, at most."""
 
 
+RUN_QUEUE = Field("run_queue", "number", most=1e9, optional=True)
+
+
 class Heartbeats(Feed):
     """Signs of life of nodes."""
 
@@ -34,8 +40,8 @@ class Heartbeats(Feed):
         TIME,
         named("node", "node"),
         Field("up", "flag"),
-        Field("run_queue", "number", most=1e9),
-        Field("mips", "number", most=1e12, level=True),
+        RUN_QUEUE,
+        Field("mips", "number", most=1e12, optional=True, level=True),
     )
     value_rules = (Rule("mips: zero on a node that is up", lambda: F.col("up") & (F.col("mips") < SMALLEST)),)
     each_record = ("node", "ts", "up")
@@ -50,13 +56,13 @@ class Heartbeats(Feed):
 
     def measured(self, evidence: Evidence) -> Mapping[str, DataFrame]:
         """Availability from the heartbeats' times; speed and run queue from those of a node that is up."""
-        up = {name: F.sum(F.when(F.col("up"), F.col(name))) for name in ("run_queue", "records")}
+        up = {name: F.sum(F.when(F.col("up"), F.col(name))) for name in (RUN_QUEUE.name, known_of(RUN_QUEUE))}
         counts = (
             evidence.sums_of(self)
             .groupBy("window", "node")
             .agg(
                 F.sum("records").alias("samples"),
-                F.try_divide(up["run_queue"], up["records"]).alias("run_queue"),
+                F.try_divide(*up.values()).alias("run_queue"),
             )
         )
         pieces = evidence.shared("pieces", lambda: evidence.pieces)
@@ -131,7 +137,8 @@ def _running(references: DataFrame, past: DataFrame, window_ms: int | None) -> D
 
 
 def _mips(heartbeats: DataFrame) -> DataFrame:
-    levels = with_level(heartbeats.where("up"), ["window", "node"]).where(F.col("level") > 0)
+    said = heartbeats.where("up and bucket is not null")
+    levels = with_level(said, ["window", "node"]).where(F.col("level") > 0)
     return levels.select("window", "node", F.col("level").alias("mips"))
 
 

@@ -55,8 +55,11 @@ _UNITS = float(2**26)
 
 
 def with_bucket(rows: DataFrame, value: str) -> DataFrame:
-    """The rows with the number of a value's `bucket`, and how far `inside` it the value lies, from 0 to 1."""
-    logarithm = F.log(F.greatest(F.col(value), F.lit(SMALLEST)))
+    """The rows with the number of a value's `bucket`, and how far `inside` it the value lies, from 0 to 1.
+
+    Both are null where there is no value.
+    """
+    logarithm = F.when(F.col(value).isNotNull(), F.log(F.greatest(F.col(value), F.lit(SMALLEST))))
     return (
         rows.withColumn("inside", logarithm / BUCKET_WIDTH)
         .withColumn("bucket", F.floor("inside").cast("int"))

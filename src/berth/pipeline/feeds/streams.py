@@ -1,4 +1,4 @@
-"""Streams: what streams carried. They measure rates of streams and selectivities of operators."""
+"""Streams: what streams carried. They measure rates and tuples of streams, and selectivities of operators."""
 
 from __future__ import annotations
 
@@ -21,22 +21,28 @@ from berth.pipeline.feeds.statistics import ordered_sum
 
 def update_rates(changes: Changes, table: pd.DataFrame) -> None:
     """Put the rates of streams into the document, and what their senders emit where it says so."""
-    rates = values_of(table, TABLE_KEYS["streams"], "bytes_per_s")
-    missing = []
-    for application in changes.document["applications"]:
-        for stream in application.get("streams", ()):
-            key = (application["name"], stream["from"], stream["to"])
-            if key in rates:
-                stream["bytes_per_s"] = rates[key]
-            else:
-                missing.append(f"{key[0]}/{key[1]} -> {key[2]}")
-    changes.missing("bytes_per_s of streams", missing)
+    _set_on_streams(changes, table, "bytes_per_s")
     changes.refresh_operators("emits_bytes_per_s", _sent(table, "bytes_per_s"))
 
 
 def update_sizes(changes: Changes, table: pd.DataFrame) -> None:
-    """Put the size of tuples into the document where it says the size of the sender's results."""
+    """Put the size of tuples into the document, and that of their senders' results where it says so."""
+    _set_on_streams(changes, table[table["smoothed_tuple_bytes"] > 0], "tuple_bytes")
     changes.refresh_operators("output_bytes", _sent(table, "tuple_bytes"))
+
+
+def _set_on_streams(changes: Changes, table: pd.DataFrame, measure: str) -> None:
+    """A measure of streams in their field of the same name."""
+    values = values_of(table, TABLE_KEYS["streams"], measure)
+    missing = []
+    for application in changes.document["applications"]:
+        for stream in application.get("streams", ()):
+            key = (application["name"], stream["from"], stream["to"])
+            if key in values:
+                stream[measure] = values[key]
+            else:
+                missing.append(f"{key[0]}/{key[1]} -> {key[2]}")
+    changes.missing(f"{measure} of streams", missing)
 
 
 def _sent(table: pd.DataFrame, measure: str) -> dict[tuple[str, str], float]:

@@ -29,7 +29,11 @@ class Clock:
 
 def with_values_judged(records: DataFrame, feed: Feed, clock: Clock) -> DataFrame:
     """The records with the column `reason`: the first thing that is wrong with their values, or null."""
-    checks = [F.when(F.col(f"`{field.name}`").isNull(), f"{field.name}: missing") for field in feed.fields]
+    checks = [
+        F.when(F.col(f"`{field.name}`").isNull(), f"{field.name}: missing")
+        for field in feed.fields
+        if not field.optional
+    ]
     checks += [_out_of_range(field) for field in feed.fields if field.kind == "number"]
     checks.append(_out_of_time(clock))
     checks += [F.when(rule.broken(), rule.reason) for rule in feed.value_rules]
@@ -131,9 +135,10 @@ def _is_one_of(columns: tuple[str, ...], names: Collection[str]) -> Column:
     quoted = [f"`{column}`" for column in columns]
     name = quoted[0] if len(columns) == 1 else f"concat_ws('/', {', '.join(quoted)})"
     # as text it is one message to Java, and not one for each name
-    return F.expr(f"{name} in ({', '.join(map(_literal, names))})")
+    return F.expr(f"{name} in ({', '.join(map(literal, names))})")
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """A text within an expression of Spark's SQL."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

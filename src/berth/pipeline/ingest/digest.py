@@ -19,8 +19,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from berth.files.names_file import Names
 from berth.model import Problem
 from berth.pipeline.feeds import FEEDS, Feed
+from berth.pipeline.feeds.feed import known_of
 from berth.pipeline.feeds.statistics import amount, bucket_sums, window_of, with_bucket
 from berth.pipeline.ingest.checks import (
     Clock,
@@ -31,6 +33,7 @@ from berth.pipeline.ingest.checks import (
 )
 from berth.pipeline.ingest.files import Source, find_broken, look_into
 from berth.pipeline.ingest.records import broken_rows, read_records, refused_rows
+from berth.pipeline.ingest.renaming import renamed
 from berth.pipeline.options import IngestOptions
 from berth.spark.failure import first_cause
 
@@ -125,6 +128,8 @@ class Digester:
     problem: Problem
     options: IngestOptions
     report: Report
+    names: Names | None = None
+    """What the telemetry calls nodes, operators and instances, where that is not what the problem does."""
 
     def digests(
         self, files: Mapping[str, list[Path]], thorough: bool, watermark: int | None = None
@@ -161,7 +166,8 @@ class Digester:
                 sources = again
 
     def _digest(self, feed: Feed, sources: list[Source], clock: Clock) -> Digest:
-        records = with_values_judged(read_records(self.session, feed, sources), feed, clock)
+        read = renamed(read_records(self.session, feed, sources), feed, self.names)
+        records = with_values_judged(read, feed, clock)
         # names are judged where there are few of them, behind the sums, and not in every record
         kept = with_names_judged(sums_of(records, feed, self.options.window_ms), feed, self.problem).persist()
         counted = kept.groupBy("reason").agg(
@@ -236,6 +242,7 @@ def sums_of(judged: DataFrame, feed: Feed, window_ms: int | None) -> DataFrame:
     names = [field.name for field in feed.fields]
     rows = judged.select("reason", *(F.when(sensible, F.col(f"`{name}`")).alias(name) for name in names))
     sums = [amount(field.name, field.fraction) for field in feed.amounts]
+    sums += [F.count(field.name).alias(known_of(field)) for field in feed.amounts if field.optional]
     if feed.level is not None:
         rows = with_bucket(rows, feed.level)
         sums = [*bucket_sums(), *sums]

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from berth.files.document import write_text
+from berth.files.names_file import load_names
 from berth.model import BadInput
 from berth.pipeline.feeds import HEARTBEATS, TABLE_KEYS
 from berth.pipeline.feeds.feed import Evidence
@@ -62,12 +63,15 @@ def follow(
     *,
     once: bool = False,
     report: Report = lambda step: None,
+    names: Path | None = None,
 ) -> Summary:
     """Take in telemetry as it comes, until interrupted; with `once`, what is new, and then stop.
 
+    The other arguments are those of `ingest`.
+
     Raises:
-        BadInput: the problem, the telemetry's folder or the target are not what they should be, or another
-            process follows into the same target.
+        BadInput: the problem, the telemetry's folder, the names or the target are not what they should be,
+            or another process follows into the same target.
     """
     target = Target.load(problem)
     telemetry, out = telemetry.resolve(), out.resolve()
@@ -76,7 +80,9 @@ def follow(
         home = out / FOLLOW_STATE
         home.mkdir(exist_ok=True)
         _same_settings(home, telemetry, options)
-        follower = _Follower(Digester(session, telemetry, target.problem, options, report), target, out)
+        called = None if names is None else load_names(names, target.problem)
+        digester = Digester(session, telemetry, target.problem, options, report, called)
+        follower = _Follower(digester, target, out)
         _run(follower, home, once)
         return follower.summary()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from berth.files.document import held
+from berth.files.names_file import load_names
 from berth.model import BadInput
 from berth.pipeline.feeds import FEEDS, HEARTBEATS
 from berth.pipeline.feeds.feed import Evidence
@@ -35,16 +36,27 @@ def ingest(
     out: Path,
     options: IngestOptions,
     report: Report = lambda step: None,
+    names: Path | None = None,
 ) -> Summary:
     """Read all telemetry of a folder; write the tables, the quarantine and the updated problem.
 
+    Args:
+        session: of Spark.
+        telemetry: the folder with the folders of feeds.
+        problem: the file of the problem that it is about.
+        out: the folder for the tables and `problem.json`.
+        options: how telemetry is taken in.
+        report: is told what is being done.
+        names: a file of what the telemetry calls nodes, operators and instances.
+
     Raises:
-        BadInput: the problem, the telemetry's folder or the target are not what they should be.
+        BadInput: the problem, the telemetry's folder, the names or the target are not what they should be.
     """
     target = Target.load(problem)
     telemetry, out = telemetry.resolve(), out.resolve()
     files = telemetry_files(telemetry)
-    digester = Digester(session, telemetry, target.problem, options, report)
+    called = None if names is None else load_names(names, target.problem)
+    digester = Digester(session, telemetry, target.problem, options, report, called)
     with target_held(telemetry, out):
         if (out / FOLLOW_STATE).exists():
             raise BadInput([f"--out: {out} belongs to an ingest with --follow; choose another folder"])

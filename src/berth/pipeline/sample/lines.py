@@ -48,7 +48,8 @@ def faults_of(problem: Problem, feed: Feed, form: Format) -> list[Fault]:
 
 def _text_faults(field: Field, strangers: Mapping[str, str]) -> list[Fault]:
     """A field's faults in JSON."""
-    texts: dict[str, str | None] = {"missing": None, "null": "null", "a list": "[1]"}
+    texts: dict[str, str | None] = {} if field.optional else {"missing": None, "null": "null"}
+    texts["a list"] = "[1]"
     if field.of is not None:
         texts |= {"a number": strangers["number"], "unknown": json.dumps(strangers[field.of]), "empty": '""'}
     elif field.kind == "flag":
@@ -64,7 +65,7 @@ def _text_faults(field: Field, strangers: Mapping[str, str]) -> list[Fault]:
 
 def _typed_faults(field: Field, strangers: Mapping[str, str]) -> list[Fault]:
     """A field's faults in a typed column."""
-    values: dict[str, object] = {"null": None}
+    values: dict[str, object] = {} if field.optional else {"null": None}
     if field.of is not None:
         values |= {"unknown": strangers[field.of], "empty": ""}
     elif field.kind == "number" and field.whole:

@@ -46,9 +46,8 @@ def judged_loss(situation: Situation, loss: Loss) -> JudgedLoss:
     numbers = np.flatnonzero(moving).tolist()
     homeless = [names[k] for k in numbers if moves.get(names[k]) is None or moves[names[k]] in gone]
     if homeless:
-        return JudgedLoss(
-            loss, None, len(numbers), None, (*wrong, *(f"{name} has no node" for name in homeless))
-        )
+        # the rest of it is not judged then
+        return JudgedLoss(loss, None, len(numbers), None, tuple(f"{name} has no node" for name in homeless))
     after = situation_after(situation, loss, {names[k]: moves[names[k]] for k in numbers})
     return JudgedLoss(loss, after, len(numbers), _response_time(after), (*wrong, *after.broken))
 

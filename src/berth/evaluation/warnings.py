@@ -14,7 +14,7 @@ from berth.model import Apart, Problem, Spread, Where
 
 def warnings(situation: Situation) -> Iterator[str]:
     """One line for each: first what the plan overloads, then what looks like a mistake in the problem."""
-    if situation.network.max_utilisation is None and situation.complete:
+    if situation.network.max_utilisation is None and not situation.reuse_mistakes:
         yield from _overloaded(situation)
     yield from problem_warnings(situation.problem)
 

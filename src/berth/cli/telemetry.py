@@ -18,7 +18,7 @@ from berth.cli.options import (
     session_for,
 )
 from berth.cli.output import out, plain_table, print_json, tell
-from berth.cli.plan_files import read_own_plan
+from berth.cli.plan_files import read_plan
 from berth.cli.progress import watching
 from berth.files import load
 from berth.model import BadInput
@@ -221,7 +221,7 @@ def sample_telemetry(
 ) -> None:
     """Make synthetic telemetry of a problem: noise, drift, outages and garbage, and the truth known."""
     loaded = load(problem)
-    running = None if plan is None else read_own_plan(loaded, plan)
+    running = None if plan is None else read_plan(loaded, [plan]).plan
     # imported here: commands without Spark don't wait for it
     from berth.pipeline.sample import SampleOptions, check_target, plan_sample, write_telemetry
 

@@ -50,9 +50,9 @@ def test_forms(tmp_path: Path, text: str, names: list[str] | None) -> None:
         ("a,b\n", "no square: 0 rows of up to 2 round trips"),
         ("0,1\n1\n", "no square: 2 rows of up to 2 round trips"),
         ("0,1,2\n1,0,2\n", "no square: 2 rows of up to 3 round trips"),
-        ("0,1\n-1,0\n", "row 2, column 1: expected a round trip in ms (0 to 8.64e+07), found '-1'"),
-        ("0,1\ninf,0\n", "row 2, column 1: expected a round trip in ms (0 to 8.64e+07), found 'inf'"),
-        ("0,1\nsoon,0\n", "row 2, column 1: expected a round trip in ms (0 to 8.64e+07), found 'soon'"),
+        ("0,1\n-1,0\n", "row 2, column 1: expected a round trip in ms (0 to 86,400,000), found '-1'"),
+        ("0,1\ninf,0\n", "row 2, column 1: expected a round trip in ms (0 to 86,400,000), found 'inf'"),
+        ("0,1\nsoon,0\n", "row 2, column 1: expected a round trip in ms (0 to 86,400,000), found 'soon'"),
         ("a,a\n0,1\n1,0\n", "a node named 'a' is there twice"),
         (
             "a,b/c\n0,1\n1,0\n",

@@ -341,7 +341,7 @@ OTHERS: list[tuple[str, dict[str, Any], list[str]]] = [
                 {"name": "show", "parallelism": 9000},
             ],
         },
-        ["applications[1].streams: 8.1e+07 pairs of instances; at most 2e+07 are handled"],
+        ["applications[1].streams: 81,000,000 pairs of instances; at most 20,000,000 are handled"],
     ),
     (
         "too many instances",

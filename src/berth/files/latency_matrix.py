@@ -88,7 +88,7 @@ def _number(path: Path, row: int, column: int, cell: str) -> float:
         return np.nan
     value = _float(cell)
     if value is None or not 0.0 <= value <= LONGEST_MS:
-        wanted = f"expected a round trip in ms (0 to {LONGEST_MS:g}), found {cell!r}"
+        wanted = f"expected a round trip in ms (0 to {LONGEST_MS:,.0f}), found {cell!r}"
         raise BadInput([f"{path}: row {row + 1}, column {column + 1}: {wanted}"])
     return value
 

@@ -240,7 +240,7 @@ def _too_many_pairs(application: ApplicationDocument, path: str) -> Iterator[str
     instances = {operator["name"]: operator.get("parallelism", 1) for operator in application["operators"]}
     total = sum(instances[s["from"]] * instances[s["to"]] for s in application.get("streams", ()))
     if total > MOST_PAIRS:
-        yield f"{path}.streams: {total:g} pairs of instances; at most {MOST_PAIRS:g} are handled"
+        yield f"{path}.streams: {total:,} pairs of instances; at most {MOST_PAIRS:,} are handled"
 
 
 def _cycle(operators: Iterable[str], edges: list[tuple[str, str]]) -> list[str] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.amounts import in_unit, percentage
+from berth.amounts import in_unit, percentage, quantity
 from berth.evaluation.situation import Situation
 from berth.model import Problem
 
@@ -29,8 +29,8 @@ def exceeds(needed: float, there: float) -> bool:
 
 
 def amount(value: float) -> str:
-    """A number as people write it: 5, 0.75, 1.25e+08."""
-    return f"{value:.6g}"
+    """A number in a message: 5, 0.75, 5.00001, 125M."""
+    return f"{value:.6g}" if abs(value) < 1e6 else quantity(value)
 
 
 @dataclass(frozen=True)

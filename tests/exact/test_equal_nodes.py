@@ -87,7 +87,7 @@ def test_against_enumeration(objective: str, monkeypatch: pytest.MonkeyPatch) ->
         setting = Setting(problem, previous)
         placement = Placement(setting)
         if all(map(len, placement.candidates)):
-            ordered += bool(equal_nodes(placement, costs_of(goal, placement)))
+            ordered += bool(equal_nodes(placement, [costs_of(goal, placement)]))
         found = engine.minimise(setting, goal, Budget(60))
         if expected is None:
             assert found.status == "infeasible", seed
@@ -109,7 +109,7 @@ def groups(objective: str = "response_time", **changes: Any) -> list[list[int]]:
     delays = changes.pop("delays", [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
     raw = document(nodes, delays, operators, [{"from": "s", "to": "t"}], **changes)
     placement = Placement(Setting(problem_from(raw)))
-    return equal_nodes(placement, costs_of(Goal({objective: 1.0}), placement))
+    return equal_nodes(placement, [costs_of(Goal({objective: 1.0}), placement)])
 
 
 def test_what_tells_nodes_apart() -> None:

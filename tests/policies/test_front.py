@@ -166,6 +166,34 @@ def test_many_points_against_enumeration(objectives: tuple[str, str], seed: int)
     assert same(ends[1], wanted[-1])
 
 
+@pytest.mark.parametrize("first", ["response_time", "network_usage", "nodes_used"])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_alike_for_one_metric_only(first: str, seed: int) -> None:
+    """Three operators that differ in their prices alone may not be swapped below a ceiling on these."""
+    dice, nodes, names = random.Random(seed), range(3), ("left", "middle", "right")
+    prices = {name: {f"n{k}": dice.randint(0, 9) for k in nodes} for name in names}
+    raw = document(
+        [{"name": f"n{k}", "speed": dice.choice([1, 2])} for k in nodes],
+        [[0 if a == b else dice.randint(1, 9) for b in nodes] for a in nodes],
+        [
+            {"name": "begin", "pinned": "n0"},
+            *({"name": name, "work_ms": 4, "placement_cost": prices[name]} for name in names),
+            {"name": "end", "pinned": "n1"},
+        ],
+        [
+            *({"from": "begin", "to": name, "bytes_per_s": 5} for name in names),
+            *({"from": name, "to": "end", "bytes_per_s": 5} for name in names),
+        ],
+    )
+    objectives = (first, "placement_cost")
+    wanted = enumerated(raw, objectives)
+    assert len(wanted) > 1
+    front = berth.front(problem_from(raw), *objectives, time_limit=300)
+    assert front.complete
+    for point, values in zip(front.points, wanted, strict=True):
+        assert same(costs(objectives, point.values), values)
+
+
 def test_searched_points_are_not_proved() -> None:
     raw = chain(3)
     front = berth.front(problem_from(raw), "response_time", "cost_per_hour", 4, "search", steps=3_000)
@@ -262,11 +290,19 @@ def test_without_time_there_is_a_plan_and_no_claim() -> None:
     assert str(front.reason).startswith("out of time")
 
 
-def test_progress_names_the_point() -> None:
+def test_progress_names_the_point_and_the_goal() -> None:
     heard: list[Progress] = []
-    berth.front(problem_from(chain(0)), "response_time", "cost_per_hour", points=3, progress=heard.append)
+    berth.front(
+        problem_from(chain(0)),
+        "response_time",
+        "cost_per_hour",
+        points=3,
+        policy="search",
+        progress=heard.append,
+        steps=500,
+    )
     stages = {each.stage for each in heard}
-    assert {"point 1 of 3: cost per hour", "point 2 of 3"} <= stages
+    assert {"point 1 of 3: response time", "point 1 of 3: cost per hour", "point 2 of 3"} <= stages
 
 
 def test_moves_count_from_the_plan_before() -> None:

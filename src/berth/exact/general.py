@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation.goal import on_scale
 from berth.evaluation.metrics import AVAILABILITY
-from berth.exact.costs import Costs, add_metric, costs_of
+from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
@@ -66,12 +66,13 @@ def _with_failovers(task: ExactTask, ceiling: float, losses: list[Loss]) -> Foun
     objective.minimise()
     if np.isfinite(task.least):
         objective.at_least(task.least)
-    model.order_interchangeable(task.costs)
-    nodes_alike = equal_nodes(task.placement, task.costs)
+    counting = [task.costs, *task.kept]
+    model.order_interchangeable(counting)
+    nodes_alike = equal_nodes(task.placement, counting)
     model.order_equal_nodes(nodes_alike)
     hint = task.start
     if hint is not None and not task.placement.packings:
-        hint = least_of_equals(hint, interchangeable(task.placement, task.costs), nodes_alike)
+        hint = least_of_equals(hint, interchangeable(task.placement, counting), nodes_alike)
     for options in _attempts(task):
         attempt = run(model, task.budget, options, hint, _reporter(task, objective))
         hint = hint if attempt.nodes is None else attempt.nodes
@@ -89,8 +90,7 @@ def _model(task: ExactTask, ceiling: float, losses: list[Loss]) -> tuple[CpSatMo
     """All plans that keep every constraint and survive some losses, and their costs up to a ceiling."""
     model = CpSatModel(task.placement)
     model.survive(losses)
-    for kept in task.placement.setting.ceilings:
-        costs = costs_of(kept.goal, task.placement)
+    for kept, costs in zip(task.placement.setting.ceilings, task.kept, strict=True):
         # a product in a sum can't be said in linear terms: the judge sees to that one
         if "availability" not in costs.factors:
             Objective(model, costs, kept.costs if kept.costs > 0 else np.inf).keep_within(kept.costs)
@@ -126,7 +126,7 @@ def _preferred(task: ExactTask, ceiling: float, losses: list[Loss], best: Run) -
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
     model, objective = _model(task, ceiling, losses)
     if task.ties == "first":
-        model.order_interchangeable(task.costs)
+        model.order_interchangeable([task.costs, *task.kept])
         weights = [nodes.tolist() for nodes in task.placement.candidates]
     else:
         generator = generator_for(task.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,10 +18,10 @@ MOST_NODES = 300
 """Beyond this, nobody looks: it would take longer than it saves."""
 
 
-def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]]:
-    """Groups of blocks with the same candidates, needs, costs and neighbours."""
+def interchangeable(placement: Placement, counting: Sequence[Costs]) -> list[list[int]]:
+    """Groups of blocks with the same candidates, needs, neighbours, and the same of all costs that count."""
     groups: dict[object, list[int]] = {}
-    neighbours = _neighbours(placement, costs)
+    neighbours = _neighbours(placement, counting)
     for block, numbers in enumerate(placement.blocks):
         nodes = placement.candidates[block]
         if len(numbers) > 1 or len(nodes) < 2:
@@ -33,7 +34,7 @@ def interchangeable(placement: Placement, costs: Costs | None) -> list[list[int]
             float(np.nan_to_num(placement.graph.load[number], nan=-1.0)),
             int(placement.graph.application_of[number]),
             _beyond_losses(placement, number),
-            costs.block[block].tobytes() if costs is not None else b"",
+            tuple(costs.block[block].tobytes() for costs in counting),
             tuple(sorted(neighbours[block])),
         )
         groups.setdefault(key, []).append(block)
@@ -47,12 +48,12 @@ def _beyond_losses(placement: Placement, instance: int) -> bytes:
     return graph.allowed_nodes[graph.operator_of[instance]].tobytes() if survives else b""
 
 
-def _neighbours(placement: Placement, costs: Costs | None) -> list[list[tuple[object, ...]]]:
+def _neighbours(placement: Placement, counting: Sequence[Costs]) -> list[list[tuple[object, ...]]]:
     """For each block: whom it exchanges how much with, at what cost and in which direction."""
     lists: list[list[tuple[object, ...]]] = [[] for _ in placement.blocks]
     graph = placement.graph
     for number, edge in enumerate(placement.edges):
-        cost = costs.edge[number] if costs is not None else None
+        matrices = [costs.edge[number] for costs in counting]
         for pairs, forward in edge.directions():
             rates = tuple(sorted(placement.rate[pairs].tolist()))
             streams = tuple(sorted({graph.streams[k].grouping for k in graph.pair_stream[pairs].tolist()}))
@@ -61,7 +62,10 @@ def _neighbours(placement: Placement, costs: Costs | None) -> list[list[tuple[ob
                 (edge.first, edge.second, forward),
                 (edge.second, edge.first, not forward),
             ):
-                oriented = b"" if cost is None else (cost if one == edge.first else cost.T).tobytes()
+                oriented = tuple(
+                    b"" if matrix is None else (matrix if one == edge.first else matrix.T).tobytes()
+                    for matrix in matrices
+                )
                 lists[one].append((other, sends, rates, streams, sizes, oriented))
     return lists
 
@@ -72,8 +76,8 @@ def _unit_bytes(placement: Placement, pairs: list[int]) -> list[float]:
     return [-1.0 if sender.output_bytes is None else sender.output_bytes for sender in senders]
 
 
-def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
-    """Groups of nodes, ascending, any two of which can be exchanged in every plan."""
+def equal_nodes(placement: Placement, counting: Sequence[Costs]) -> list[list[int]]:
+    """Groups of nodes, ascending, any two of which can be exchanged in every plan at the same costs."""
     nodes = np.unique(np.concatenate(placement.candidates))
     table = placement.network.table
     routed = table.next_hop is not None and table.bandwidth_bound
@@ -87,10 +91,12 @@ def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
     groups: dict[object, list[list[int]]] = {}
     fields = [getattr(table, name)[nodes[:, None], nodes[None, :]] for name in LINK_FIELDS]
     for place, node in enumerate(nodes.tolist()):
-        known = groups.setdefault(_key(placement, costs, node), [])
+        known = groups.setdefault(_key(placement, counting, node), [])
         for group in known:
             first = int(np.searchsorted(nodes, group[0]))
-            if _same_links(fields, first, place) and _same_edges(placement, costs, group[0], node):
+            if _same_links(fields, first, place) and all(
+                _same_edges(placement, costs, group[0], node) for costs in counting
+            ):
                 group.append(node)
                 break
         else:
@@ -98,11 +104,13 @@ def equal_nodes(placement: Placement, costs: Costs) -> list[list[int]]:
     return [group for known in groups.values() for group in known if len(group) > 1]
 
 
-def _key(placement: Placement, costs: Costs, node: int) -> object:
+def _key(placement: Placement, counting: Sequence[Costs], node: int) -> object:
     """What a node is by itself: its fields, who may go there and at what cost."""
     item = placement.network.nodes[node]
     prices = tuple(
-        costs.block[block][nodes == node].tobytes() for block, nodes in enumerate(placement.candidates)
+        costs.block[block][nodes == node].tobytes()
+        for costs in counting
+        for block, nodes in enumerate(placement.candidates)
     )
     plain = replace(item, name="", coordinates=None, height_ms=0.0, labels={}, capacity={})
     # A node of a larger place can be exchanged with others of that place only.
@@ -110,7 +118,7 @@ def _key(placement: Placement, costs: Costs, node: int) -> object:
         float(limit.of.room[node]) if limit.single else int(limit.of.place_of[node])
         for limit in placement.limits
     )
-    return repr(plain), rooms, prices, float(costs.node[node])
+    return repr(plain), rooms, prices, tuple(float(costs.node[node]) for costs in counting)
 
 
 def _same_links(fields: list[NDArray[np.float64]], one: int, other: int) -> bool:

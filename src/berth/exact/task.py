@@ -52,6 +52,11 @@ class ExactTask:
         """What is minimised, by block, pair of blocks and node."""
         return costs_of(self.goal, self.placement) if self.other_costs is None else self.other_costs
 
+    @cached_property
+    def kept(self) -> list[Costs]:
+        """The costs of the goals that must not get worse than a value."""
+        return [costs_of(ceiling.goal, self.placement) for ceiling in self.placement.setting.ceilings]
+
     def costs_at(self, nodes: IndexArray | None) -> float:
         """The sum of costs of a plan; infinite if there is none."""
         metrics = None if nodes is None else self.judge(nodes)

@@ -65,7 +65,7 @@ def _found(task: ExactTask, tables: Tables, report: _Reporter) -> Found:
     row = row_of(tables)
     if row is not None:
         return _as_row(task, tables, row, report)
-    alike = interchangeable(task.placement, task.costs)
+    alike = interchangeable(task.placement, [task.costs])
     search = Search(tables, alike, task.gap, task.seed, task.goal.constant)
     return _by_search(search, task.budget, report)
 

@@ -97,10 +97,10 @@ class CpSatModel(LimitedModel):
             for node, following in pairwise(group):
                 self.add_before(self.at, node, following)
 
-    def order_interchangeable(self, costs: Any) -> None:
+    def order_interchangeable(self, counting: Sequence[Costs]) -> None:
         """Among blocks that differ in nothing, the earlier one takes the earlier node or container."""
         packed = set(self.placement.packed_blocks.tolist())
-        groups = interchangeable(self.placement, costs)
+        groups = interchangeable(self.placement, counting)
         for part in self.containers:
             part.order_blocks([blocks for blocks in groups if blocks[0] in packed])
         for blocks in groups:

@@ -95,7 +95,7 @@ class _Arrays:
     def _twins(self, position: IndexArray) -> IndexArray:
         """For every operator, an earlier one that differs in nothing; -1: none."""
         twins = np.full(len(self._order), -1, dtype=np.intp)
-        for group in interchangeable(self._placement, None):
+        for group in interchangeable(self._placement, ()):
             members = np.sort(position[[self._placement.blocks[block][0] for block in group]])
             twins[members[1:]] = members[:-1]
         return twins

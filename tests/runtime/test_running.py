@@ -21,6 +21,7 @@ from berth.runtime.application import described
 from berth.runtime.cluster.access import revive, stop_cluster
 from berth.runtime.cluster.nodes import Cluster
 from berth.runtime.cluster.starting import start_cluster
+from berth.runtime.control.history import read_history
 from berth.runtime.loading import load_application
 
 pytestmark = pytest.mark.spark
@@ -86,15 +87,18 @@ class Sites:
         aside.write_text("".join(json.dumps({"sensor": s, "value": v}) + "\n" for s, v in new))
         aside.rename(self.folder / "in" / f"{first:06}.json")
 
-    def start(self, homes: dict[str, str], *options: str, bad: str = "") -> subprocess.Popen[str]:
-        """`berth run` by a plan."""
+    def start(
+        self, homes: dict[str, str], *options: str, bad: str = "", command: str = "run"
+    ) -> subprocess.Popen[str]:
+        """`berth run`, or another command, by a plan."""
         plan = self.folder / "plan.json"
         assignment = {f"sites/{name}": node for name, node in homes.items()}
         plan.write_text(json.dumps({"format": "berth-plan/v1", "problem": "three", "assignment": assignment}))
-        command = [sys.executable, "-m", "berth.cli.entry", "run", str(APPLICATION), "--json"]
-        command += ["--problem", str(self.problem), "--plan", str(plan), "--out", str(self.folder / "run")]
+        words = [sys.executable, "-m", "berth.cli.entry", command, str(APPLICATION)]
+        words += ["--json"] if command == "run" else []
+        words += ["--problem", str(self.problem), "--plan", str(plan), "--out", str(self.folder / "run")]
         return subprocess.Popen(
-            [*command, *options],
+            [*words, *options],
             env=os.environ | {"BERTH_TEST_FOLDER": str(self.folder), "BERTH_TEST_BAD": bad},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -202,15 +206,7 @@ def test_a_killed_worker_that_comes_back_loses_nothing(sites: Sites, cluster: Cl
     process = sites.start(ONE)
     try:
         _await_rows(sites, process, 30)
-        worker = next(
-            each
-            for each in psutil.process_iter(["cmdline"])
-            if "org.apache.spark.deploy.worker.Worker" in (each.info["cmdline"] or [])
-            and _is_ours(each)
-            and each.environ().get("BERTH_NODE") == "tokyo"
-        )
-        worker.kill()
-        worker.wait(30)
+        _kill_worker("tokyo")
         sites.put(30)
         time.sleep(3)
         revive(cluster, "tokyo")
@@ -224,6 +220,49 @@ def test_a_killed_worker_that_comes_back_loses_nothing(sites: Sites, cluster: Cl
     assert "node tokyo is gone" in said
     assert json.loads(printed)["ended_because"] == "stopped"
     sites.check()
+
+
+@pytest.mark.long
+def test_a_node_that_dies_under_watch_is_left_by_the_failover_in_store(
+    sites: Sites, cluster: Cluster
+) -> None:
+    """Where the problem says to survive that, nothing is planned in between; every row counts once."""
+    document = json.loads(sites.problem.read_text()) | {"survive": "node"}
+    sites.problem = sites.folder / "surviving.json"
+    sites.problem.write_text(json.dumps(document))
+    sites.put(30)
+    process = sites.start(ONE, "--every", "600", command="watch")
+    try:
+        _await_rows(sites, process, 30)
+        _kill_worker("tokyo")
+        sites.put(30)
+        _await_rows(sites, process, 60)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=120)
+        revive(cluster, "tokyo")
+    finally:
+        process.kill()
+        process.wait()
+    events = read_history(sites.folder / "run")
+    (moved,) = [event for event in events if event.event == "migrated"]
+    assert moved.reason.endswith("by the failover in store"), said
+    assert moved.noticed_s is not None
+    assert set(moved.moved) == {name for name, node in ONE.items() if node == "tokyo"}
+    assert "tokyo" not in moved.assignment.values()
+    sites.check()
+
+
+def _kill_worker(node: str) -> None:
+    """End the Java process that is a node of the cluster."""
+    worker = next(
+        each
+        for each in psutil.process_iter(["cmdline"])
+        if "org.apache.spark.deploy.worker.Worker" in (each.info["cmdline"] or [])
+        and _is_ours(each)
+        and each.environ().get("BERTH_NODE") == node
+    )
+    worker.kill()
+    worker.wait(30)
 
 
 def _await_rows(sites: Sites, process: subprocess.Popen[str], rows: int) -> None:

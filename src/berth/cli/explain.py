@@ -40,6 +40,7 @@ from berth.explanation import DEFAULT_TIME_LIMIT, Depth, Explanation, document
 from berth.explanation import explain as explain_plan
 from berth.explanation.alternatives import Alternative, Explained
 from berth.explanation.binding import Room
+from berth.explanation.survival import LossExplained, Survival
 from berth.explanation.what_if import Outcome, WhatIf
 from berth.files import check_writable, load, write_bytes
 from berth.model import BadInput
@@ -58,6 +59,7 @@ Exit codes: 0 the plan breaks no constraint, 2 bad input, 5 it breaks constraint
 MOST_ROWS = 40
 MOST_LIMITS = 8
 MOST_STEPS = 16
+MOST_LOSSES = 8
 MOST_NAMES = 6
 
 
@@ -107,11 +109,11 @@ def _draw(found: Explanation, file: Path) -> None:
 
 
 def print_explanation(explanation: Explanation) -> None:
-    """What is broken and how to mend it, then why, what binds, what is shared, and what would help."""
+    """What is broken and how to mend it, then why, what binds, what it survives, and what would help."""
     _print_headline(explanation)
     print_violations(explanation.violations)
     print_warnings(explanation.warnings)
-    for part in (_mending, _operators, _limits, _path, _sharing, _growth, _what_if):
+    for part in (_mending, _operators, _limits, _path, _survival, _sharing, _growth, _what_if):
         part(explanation)
 
 
@@ -247,6 +249,65 @@ def _path(explanation: Explanation) -> None:
     out.print(table)
     if len(path.steps) > MOST_STEPS:
         out.print(f"[dim]and {counted(len(path.steps) - MOST_STEPS, 'more step')}[/]")
+
+
+def _survival(explanation: Explanation) -> None:
+    found = explanation.survival
+    if found is None:
+        return
+    _title("What it survives")
+    if explanation.situation.broken:
+        out.print("[dim]not judged: the plan itself breaks something[/]")
+        return
+    _print_losses(found)
+    broken = sum(bool(loss.violations) for loss in found.losses)
+    survived = f"survived: {found.count - broken} of {found.count}"
+    most, tight = found.most_moved, found.tightest
+    notes = [survived]
+    if most is not None and most.moved:
+        notes.append(f"most moves after that of {most.name}: {counted(len(most.moved), 'instance')}")
+    if tight is not None and tight.fullest is not None:
+        notes.append(f"least is left after that of {tight.name}: {_fullest(tight)}")
+    out.print(escape("; ".join(notes)), soft_wrap=True)
+    if found.without is not None:
+        out.print(escape(_cost_of_survival(found)), soft_wrap=True)
+
+
+def _print_losses(found: Survival) -> None:
+    table = plain_table("loss of", "moves", "lost", "response time", "fullest then", right=(1, 2, 3))
+    for loss in found.losses[:MOST_LOSSES]:
+        time = "unknown" if loss.response_time_ms is None else milliseconds(loss.response_time_ms)
+        style = "red" if loss.violations else ""
+        last = loss.violations[0] if loss.violations else _fullest(loss)
+        table.add_row(
+            escape(loss.name), str(len(loss.moved)), str(len(loss.lost) or ""), time, Text(last, style)
+        )
+    if found.losses:
+        out.print(table)
+    if len(found.losses) > MOST_LOSSES:
+        more = len(found.losses) - MOST_LOSSES
+        out.print(f"[dim]and {more} more that leave it faster; --json has them all[/]")
+
+
+def _fullest(loss: LossExplained) -> str:
+    use = loss.fullest
+    if use is None:
+        return ""
+    share = percentage(use.share) if math.isfinite(use.share) else "all"
+    return f"{use.kind} {use.name} {share}"
+
+
+def _cost_of_survival(found: Survival) -> str:
+    """What it costs to survive, against the best plan that need not."""
+    assert found.without is not None
+    name = _goal_name(found.goal)
+    if found.without.objective is None or found.objective is None or found.cost is None:
+        return f"without losses to survive: {found.without.reason or 'nothing can be said'}"
+    best = ", ".join(_outcome_cells(found.goal, found.without))
+    if found.cost == 0:
+        return f"survival costs nothing: {name} {best} without it as well"
+    verb = "costs" if found.cost > 0 else "has not cost"
+    return f"survival {verb} {_distance(found.goal, abs(found.cost))}: {name} {best} without it"
 
 
 def _sharing(explanation: Explanation) -> None:

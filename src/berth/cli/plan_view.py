@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from berth.amounts import in_unit, percentage, quantity
+from berth.amounts import in_unit, percentage, quantity, shortened
 from berth.cli.output import (
     homes,
     metric_name,
@@ -27,6 +27,7 @@ from berth.policies.sequence import ARRIVES
 from berth.policies.standing import Standing
 
 MOST_ROWS = 40
+MOST_LOSSES, MOST_MOVES = 8, 4
 _COLOURS = {
     "optimal": "bold green",
     "feasible": "bold yellow",
@@ -49,6 +50,7 @@ def print_plan(problem: Problem, plan: Plan) -> None:
         return
     print_objective(plan)
     print_placement(problem, plan)
+    print_failover(plan)
     print_metrics(plan)
     print_price(plan)
     print_violations(plan.violations)
@@ -114,6 +116,21 @@ def print_placement(problem: Problem, plan: Plan) -> None:
             where = "(not needed)"
         table.add_row(escape(item.name if several else item.operator.name), escape(where or "not placed"))
     out.print(table)
+
+
+def print_failover(plan: Plan) -> None:
+    """What moves where after which loss, those that move the most first."""
+    if not plan.failover:
+        return
+    out.print()
+    table = plain_table("after the loss of", "moves")
+    order = sorted(plan.failover.items(), key=lambda item: -len(item[1]))
+    for name, moves in order[:MOST_LOSSES]:
+        shown = shortened([f"{instance} to {node}" for instance, node in moves.items()], MOST_MOVES)
+        table.add_row(escape(name), escape(shown))
+    out.print(table)
+    if len(order) > MOST_LOSSES:
+        out.print(f"[dim]and {len(order) - MOST_LOSSES} more; --json or --out has them all[/]")
 
 
 def print_metrics(plan: Plan) -> None:

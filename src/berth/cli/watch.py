@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.markup import escape
 
+from berth.amounts import in_unit
 from berth.cli.exit_codes import INFEASIBLE, NOT_FOUND
 from berth.cli.options import (
     AppFile,
@@ -199,7 +200,10 @@ def _moves(event: Event) -> str:
         f"{escape(name)} {escape(old)} -> {escape(new)}" for name, (old, new) in event.moved.items()
     )
     pause = "" if event.pause_s is None else f"pause {event.pause_s:.1f} s"
-    return "; ".join(part for part in (moved, pause) if part)
+    noticed = (
+        "" if event.noticed_s is None else f"{in_unit(event.noticed_s * 1000, 'ms')} after it was noticed"
+    )
+    return "; ".join(part for part in (moved, noticed, pause) if part)
 
 
 def _clock(seconds: float) -> str:

@@ -43,6 +43,16 @@ class Goal:
         """Whether more is better: a single metric that is maximised."""
         return self.single is not None and METRIC_BY_NAME[self.single].maximise
 
+    @property
+    def without_losses(self) -> Goal:
+        """What comes nearest to it where nothing is lost: response times instead of those after a loss."""
+        lost, there = "failover_response_time", "response_time"
+        if lost not in self.weights:
+            return self
+        weights = {there if name == lost else name: weight for name, weight in self.weights.items()}
+        bounds = {there if name == lost else name: pair for name, pair in self.bounds.items()}
+        return replace(self, weights=weights, bounds=bounds)
+
     def coefficient(self, name: str) -> float:
         """What one unit of a metric (of the logarithm, for a normalised availability) adds, minimising."""
         metric = METRIC_BY_NAME[name]

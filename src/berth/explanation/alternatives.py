@@ -23,11 +23,13 @@ from berth.evaluation.limits import (
     exceeds,
     place_limits,
 )
+from berth.evaluation.losses import loss_violations
 from berth.evaluation.situation import group_maximum
 from berth.evaluation.unlinked import missing_lines
 from berth.evaluation.violations import violations
 from berth.explanation.moves import Moves, Unit
 from berth.model import BadInput, Download, Plan
+from berth.policies.failover import failover_of
 
 IndexArray = NDArray[np.intp]
 
@@ -262,6 +264,8 @@ MOST_JUDGED = 24
 """Moves of a unit that go before the judge until one is found that breaks nothing."""
 MOST_READERS = 64
 """The same where objects are read or results are shared: then scores leave out what that would change."""
+MOST_SURVIVED = 10_000
+"""Losses times nodes in use times instances up to which moves are looked at after every loss, too."""
 MOST_FORBIDDEN = 3
 """Better nodes that are told, with what forbids them."""
 TIE = 1e-9
@@ -396,6 +400,7 @@ class Alternatives:
             change, better = 0.0, False
         mends = after.mended(before)
         trouble = tuple(dict.fromkeys([*after.new_trouble(before), *_without_link(moved, unit)]))
+        trouble = trouble or self._unsurvived(moved)
         return Alternative(
             self._situation.network.nodes[node].name,
             after.objective,
@@ -404,6 +409,18 @@ class Alternatives:
             trouble,
             () if trouble else mends,
         )
+
+    def _unsurvived(self, moved: Situation) -> tuple[str, ...]:
+        """What breaks after losses, with failovers found anew; asked of small plans that survive all."""
+        losses = len(moved.problem.losses) * len(moved.used_nodes)
+        if not losses or losses * len(moved.graph) > MOST_SURVIVED or any(self._lost_already):
+            return ()
+        failover = failover_of(moved.setting, replace(moved.plan, failover={}), moved.plan.seed)
+        return tuple(loss_violations(Situation(moved.setting, replace(moved.plan, failover=failover))))
+
+    @cached_property
+    def _lost_already(self) -> tuple[str, ...]:
+        return tuple(loss_violations(self._situation))
 
     def _first_open(self, unit: Unit, nodes: list[int]) -> tuple[Alternative | None, list[Alternative]]:
         """The first of some nodes that breaks nothing, and those before it."""

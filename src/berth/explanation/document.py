@@ -9,6 +9,7 @@ from berth.explanation.binding import Growth, Room, SlowestPath
 from berth.explanation.explain import Explanation
 from berth.explanation.mending import Mending
 from berth.explanation.shared_results import Sharing
+from berth.explanation.survival import Survival
 from berth.explanation.what_if import Outcome, WhatIfs
 
 FORMAT = "berth-explanation/v1"
@@ -34,6 +35,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
         "sharing": None if explanation.sharing is None else _sharing(explanation.sharing),
         "growth": [_growth(item) for item in explanation.growth],
         "mending": None if explanation.mending is None else _mending(explanation.mending),
+        "survival": None if explanation.survival is None else _survival(explanation.survival),
         "what_if": None if explanation.what_if is None else _what_if(explanation.what_if),
     }
 
@@ -102,6 +104,30 @@ def _growth(item: Growth) -> dict[str, Any]:
 def _room(item: Room) -> dict[str, Any]:
     limit = None if item.limit is None else item.limit.document()
     return {"copies": item.copies, "limit": limit, "added": item.added if limit is not None else None}
+
+
+def _survival(item: Survival) -> dict[str, Any]:
+    return {
+        "losses": [
+            {
+                "loss": loss.name,
+                "moved": [
+                    {"instance": name, "from": source, "to": target}
+                    for name, (source, target) in loss.moved.items()
+                ],
+                "lost": list(loss.lost),
+                "response_time_ms": loss.response_time_ms,
+                "violations": list(loss.violations),
+                "fullest": None if loss.fullest is None else loss.fullest.document(),
+            }
+            for loss in item.losses
+        ],
+        "count": item.count,
+        "goal": None if item.goal is None else dict(item.goal.weights),
+        "objective": item.objective,
+        "without": None if item.without is None else _outcome(item.without),
+        "cost": item.cost,
+    }
 
 
 def _mending(item: Mending) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal, recorded_bounds
 from berth.evaluation.limits import Use
+from berth.evaluation.losses import loss_violations
 from berth.evaluation.situation import critical_path
 from berth.evaluation.warnings import warnings
 from berth.exact.normalise import objective_bounds
@@ -19,7 +20,8 @@ from berth.explanation.binding import Growth, SlowestPath, binding, growth_of, s
 from berth.explanation.mending import Mending, mending_of
 from berth.explanation.moves import Unit, units_of
 from berth.explanation.shared_results import Sharing, sharing_of
-from berth.explanation.what_if import MOST, Depth, WhatIfs, what_ifs
+from berth.explanation.survival import Survival, survival_of
+from berth.explanation.what_if import MOST, SHORTEST, Depth, WhatIfs, what_ifs
 from berth.model import BadInput, Plan, Problem
 from berth.model.errors import did_you_mean
 
@@ -70,6 +72,8 @@ class Explanation:
     growth: tuple[Growth, ...]
     mending: Mending | None
     what_if: WhatIfs | None
+    survival: Survival | None
+    """None: nothing has to be survived."""
 
     @property
     def rows(self) -> list[tuple[list[int], Explained]]:
@@ -125,13 +129,17 @@ def explain(
     chosen = (
         [unit for unit in units if asked & set(unit.members.tolist())] if operators else _worst(judge, units)
     )
+    # solving without losses is one more change that is tried
+    part = 0.0 if what_if == "none" else max(SHORTEST, seconds / (MOST[what_if] + 2))
+    survival = survival_of(judge, part)
+    left = seconds if survival is None else seconds - part
     alternatives = Alternatives(judge)
     explained = tuple(alternatives.explain(unit) for unit in chosen)
     return Explanation(
         situation=judge.situation,
         goal=judge.goal,
         objective=judge.before.objective,
-        violations=judge.before.violations,
+        violations=(*judge.before.violations, *loss_violations(judge.situation)),
         warnings=tuple(warnings(judge.situation)),
         operators=explained,
         units=len(units),
@@ -140,7 +148,8 @@ def explain(
         sharing=sharing_of(judge.situation),
         growth=tuple(growth_of(judge.situation)),
         mending=mending_of(judge),
-        what_if=what_ifs(judge, explained, what_if, seconds),
+        what_if=what_ifs(judge, explained, what_if, left),
+        survival=survival,
     )
 
 

@@ -14,6 +14,7 @@ from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting, Situation
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import More, Use, amount, exceeded, exceeds
+from berth.evaluation.losses import loss_violations
 from berth.evaluation.situation import critical_path
 from berth.explanation.alternatives import Alternative, Explained, Judge
 from berth.explanation.binding import binding
@@ -238,6 +239,11 @@ def what_ifs(judge: Judge, operators: Sequence[Explained], depth: Depth, seconds
     return WhatIfs(policy, unchanged, found)
 
 
+def best_known(judge: Judge, goal: Goal, seconds: float) -> Outcome:
+    """The best that is known of a judge's problem: its plan, or what the plan's policy finds in time."""
+    return _best(judge, judge.setting.problem, goal, _policy_of(judge.plan), seconds)
+
+
 def _policy_of(plan: Plan) -> str:
     return plan.policy if plan.policy in policy_names() else DEFAULT
 
@@ -247,7 +253,7 @@ def _tried(judge: Judge, change: More, goal: Goal, policy: str, share: float, un
     gain = None
     if outcome.objective is not None and unchanged.objective is not None:
         gain = unchanged.objective - outcome.objective
-        gain = 0.0 if _same(unchanged.objective, outcome.objective) else -gain if goal.maximise else gain
+        gain = 0.0 if is_same(unchanged.objective, outcome.objective) else -gain if goal.maximise else gain
     return WhatIf(change.kind, change.words, outcome, gain, outcome.proved and unchanged.proved)
 
 
@@ -260,11 +266,11 @@ def _best(judge: Judge, problem: Problem, goal: Goal, policy: str, share: float)
         return found[-1]
     values = [outcome.objective for outcome in known if outcome.objective is not None]
     best = max(values) if goal.maximise else min(values)
-    equal = [item for item in known if item.objective is not None and _same(item.objective, best)]
+    equal = [item for item in known if item.objective is not None and is_same(item.objective, best)]
     return replace(equal[0], objective=best, proved=any(item.proved for item in equal))
 
 
-def _same(one: float, other: float) -> bool:
+def is_same(one: float, other: float) -> bool:
     """Equal but for the last digits of sums."""
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
 
@@ -273,7 +279,7 @@ def _outcomes(judge: Judge, problem: Problem, goal: Goal, policy: str, share: fl
     setting = Setting(problem)
     as_it_is = Situation(setting, judge.plan)
     kept = judge.verdict(as_it_is)
-    if not kept.violations:
+    if not kept.violations and not any(loss_violations(as_it_is)):
         yield Outcome(kept.objective, False, kept=True, utilisation=_utilisation(as_it_is))
     try:
         plan = solve(problem, policy, budget=Budget(share), seed=judge.plan.seed)

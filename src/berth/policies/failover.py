@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from berth.engine.failovers import search_failover
-from berth.evaluation import Situation
+from berth.evaluation import Setting, Situation
+from berth.model import Plan
 from berth.policies.policy import Answer, Policy, Task, plan_of
 
 
@@ -36,16 +37,38 @@ def with_failover(task: Task, answer: Answer, better: bool = False) -> Answer:
         answer: what a policy has found.
         better: look for faster failovers than those that it has, too.
     """
-    nodes = answer.nodes
-    if nodes is None or not task.problem.losses:
+    if answer.nodes is None or not task.problem.losses:
         return answer
-    if Situation(task.setting, plan_of(task.problem, answer)).broken:
+    plan = plan_of(task.problem, answer)
+    if Situation(task.setting, plan).broken:
         return answer
-    failover = dict(answer.failover)
-    for loss in task.problem.losses:
-        known = failover.get(loss.name)
-        if (better or known is None) and loss.moving(nodes).any():
-            found = search_failover(task.setting, loss, nodes, task.seed, known)
-            if found is not None and (found.whole or known is None):
-                failover[loss.name] = found.moves
-    return replace(answer, failover=failover)
+    return replace(answer, failover=failover_of(task.setting, plan, task.seed, better=better))
+
+
+def failover_of(
+    setting: Setting, plan: Plan, seed: int = 0, *, better: bool = False, broken: bool = True
+) -> dict[str, dict[str, str]]:
+    """A plan's failover: its own where that holds, and what a short search finds where it doesn't.
+
+    Args:
+        setting: what the plan is judged in.
+        plan: with or without a failover.
+        seed: of the search.
+        better: look for faster ones than its own, too.
+        broken: take those that break something, where none is found that doesn't.
+    """
+    situation = Situation(setting, plan)
+    own = {item.loss.name for item in situation.losses if not item.broken}
+    failover = {}
+    for loss in setting.problem.losses:
+        if not loss.moving(situation.node_of).any():
+            continue
+        known = plan.failover.get(loss.name) if loss.name in own else None
+        found = None
+        if better or known is None:
+            found = search_failover(setting, loss, situation.node_of, seed, known)
+        if found is not None and (found.whole or (known is None and broken)):
+            failover[loss.name] = found.moves
+        elif known is not None:
+            failover[loss.name] = dict(known)
+    return failover

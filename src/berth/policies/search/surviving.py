@@ -100,7 +100,7 @@ class _Rounds:
             report=lambda progress: None,
             start=self._start,
         )
-        answer = self._search(task, without_failovers(self._goal))
+        answer = self._search(task, self._goal.without_losses)
         self._steps += int(answer.trace.get("steps", 0))
         return answer
 
@@ -144,19 +144,6 @@ class _Rounds:
         return f"no plan found that survives every loss; the nearest one breaks: {lines[0]}{more}"
 
 
-def without_failovers(goal: Goal) -> Goal:
-    """What a search can look at that knows nothing of losses: a fast plan is near a fast failover."""
-    name, stand_in = "failover_response_time", "response_time"
-    if name not in goal.weights:
-        return goal
-    weights = {key: weight for key, weight in goal.weights.items() if key != name}
-    bounds = {key: pair for key, pair in goal.bounds.items() if key != name}
-    weights.setdefault(stand_in, goal.weights[name])
-    if name in goal.bounds:
-        bounds.setdefault(stand_in, goal.bounds[name])
-    return replace(goal, weights=weights, bounds=bounds)
-
-
 class Reserve:
     """What plans leave free: room on nodes, time of applications, and nodes that operators keep away from."""
 
@@ -190,7 +177,7 @@ class Reserve:
             whole,
             problem=guarded,
             occupied=whole.occupied if self.empty else occupied,
-            ceilings=tuple(replace(item, goal=without_failovers(item.goal)) for item in whole.ceilings),
+            ceilings=tuple(replace(item, goal=item.goal.without_losses) for item in whole.ceilings),
         )
 
     def _guarded(self, number: int, application: Application) -> Application:

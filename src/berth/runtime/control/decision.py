@@ -109,6 +109,21 @@ def decide(
     return _Deciding(memory.up_to(look.now), look, yardstick, options).decided()
 
 
+def failing_over(
+    problem: Problem,
+    current: Plan,
+    target: Plan,
+    dead: frozenset[str],
+    yardstick: Yardstick,
+    options: WatchOptions,
+) -> Decision:
+    """To leave dead nodes at once, by a failover that was made while they were there."""
+    # what it comes to after further losses is for later
+    calm = replace(problem, survive=None)
+    look = Look(0.0, calm, current, dead, Replan(target, "by the failover in store"), fresh=False)
+    return decide(Memory(), look, Yardstick(yardstick.goal.without_losses), options)[0]
+
+
 class _Deciding:
     def __init__(self, memory: Memory, look: Look, yardstick: Yardstick, options: WatchOptions) -> None:
         self._memory = memory

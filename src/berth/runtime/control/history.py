@@ -60,6 +60,7 @@ SCHEMA = pa.schema(
         pa.field("pause_s", pa.float64()),
         pa.field("state_bytes", pa.float64()),
         pa.field("source_bytes_per_s", pa.float64()),
+        pa.field("noticed_s", pa.float64()),
     ]
 )
 
@@ -86,6 +87,8 @@ class Event:
     pause_s: float | None = None
     state_bytes: float | None = None
     source_bytes_per_s: float | None = None
+    noticed_s: float | None = None
+    """Of a move that leaves dead nodes: seconds from when they were noticed until it began."""
 
     def document(self) -> dict[str, Any]:
         """As plain data, without what is empty."""

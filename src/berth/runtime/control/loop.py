@@ -11,12 +11,18 @@ from pathlib import Path
 from berth.amounts import counted
 from berth.evaluation import evaluate
 from berth.model import BadInput, Plan, Problem
-from berth.runtime.control.decision import Decision, Look, Memory, decide
+from berth.runtime.control.decision import Decision, Look, Memory, decide, failing_over
+from berth.runtime.control.failovers import prepared, stored_failover
 from berth.runtime.control.history import Event, History, Name
 from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import Replan, next_plan
-from berth.runtime.control.watched_problem import computed_for_itself, source_rate, with_state
+from berth.runtime.control.watched_problem import (
+    computed_for_itself,
+    source_rate,
+    with_state,
+    without_nodes,
+)
 from berth.runtime.running import ENDS, NODE_LOST, RUNNING, MigrationFailed, Run
 
 GLANCE_SECONDS = 0.5
@@ -68,6 +74,8 @@ class ControlLoop:
         self._running_since = self.clock()
         self._stranded = False
         """Whether a migration failed, so that nothing runs."""
+        self._noticed = self.clock()
+        """When a node was last seen to be dead."""
 
     def run(self, seconds: float | None = None, reason: str = "") -> str:
         """Watch until the run ends, or so many seconds are over.
@@ -81,6 +89,7 @@ class ControlLoop:
         """
         until = float("inf") if seconds is None else self.clock() + seconds
         self._running_since = self.clock()
+        self._prepare()
         self._note("started", reason, value_achieved=self._value(), source_bytes_per_s=self._rate())
         try:
             while self.clock() < until:
@@ -161,7 +170,11 @@ class ControlLoop:
         self._note_nodes()
         if self._stranded and not self._in_need():
             self._return()
+        if self._in_need() and self._failed_over():
+            return
         fresh = self._take_measured()
+        if fresh:
+            self._prepare()
         replan = self._replan(fresh)
         self._yardstick = self._yardstick.learnt(replan.bounds)
         if fresh:
@@ -178,6 +191,8 @@ class ControlLoop:
 
     def _note_nodes(self) -> None:
         dead = frozenset(self.running.dead_nodes())
+        if dead - self._dead:
+            self._noticed = self.clock()
         for node in sorted(dead - self._dead):
             hosted = sum(home == node for home in self.plan.assignment.values())
             self._note("node lost", f"{counted(hosted, 'instance')} planned there", node=node)
@@ -188,6 +203,18 @@ class ControlLoop:
     def _in_need(self) -> bool:
         """Whether the plan needs a node that is dead."""
         return any(node in self._dead for node in self.plan.assignment.values())
+
+    def _prepare(self) -> None:
+        """Have failovers ready for the plan that runs."""
+        self.plan = prepared(without_nodes(self.problem, self._dead), self.plan)
+
+    def _failed_over(self) -> bool:
+        """Leave dead nodes by the failover that is in store, without planning; False: there is none."""
+        target = stored_failover(self.problem, self.plan, self._dead)
+        if target is None or self._memory.why_not(target, self.clock()) is not None:
+            return False
+        self._act(failing_over(self.problem, self.plan, target, self._dead, self._yardstick, self.options))
+        return True
 
     def _replan(self, fresh: bool) -> Replan:
         if not fresh and not self._in_need():
@@ -228,6 +255,7 @@ class ControlLoop:
 
     def _move(self, decision: Decision, target: Plan) -> None:
         assert decision.offer is not None
+        noticed_s = self.clock() - self._noticed if self._in_need() else None
         try:
             migration = self.running.apply(target)
         except (BadInput, MigrationFailed) as error:
@@ -257,7 +285,9 @@ class ControlLoop:
             moved=migration.moved,
             pause_s=migration.pause_seconds,
             state_bytes=migration.state_bytes,
+            noticed_s=noticed_s,
         )
+        self._prepare()
 
     def _return(self) -> None:
         """Go on by the plan before, after a migration that failed."""

@@ -10,6 +10,7 @@ from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, evaluate, metric_text
 from berth.evaluation.goal import Goal
 from berth.model import BadInput, Plan, Problem, Together
+from berth.runtime.control.failovers import prepared
 from berth.runtime.control.options import WatchOptions
 
 MOVING = ("moved_instances", "moved_state")
@@ -173,12 +174,23 @@ class Situation:
         return self.yardstick.judge(self.problem, self.current)
 
     def offer(self, plan: Plan) -> Offer:
-        """A plan, judged against the present one."""
+        """A plan, judged against the present one; its failovers are those that are found for it."""
+        plan = self._prepared(plan)
         judged = self.yardstick.judge(self.problem, plan)
         moves = moved(self.current.assignment, plan.assignment)
         chosen = [name for name in moves if name not in self.forced]
         price = self.options.price(len(chosen), state_of(self.problem, chosen))
         return Offer(plan, judged, self.yardstick.gain(self.judged, judged), moves, price)
+
+    def _prepared(self, plan: Plan) -> Plan:
+        places = places_of(plan)
+        if places not in self._known:
+            self._known[places] = prepared(self.problem, plan)
+        return self._known[places]
+
+    @cached_property
+    def _known(self) -> dict[Places, Plan]:
+        return {}
 
     def trimmed(self, target: Plan, budget: Budget) -> Offer | None:
         """The best plan found between the present one and a target, within the limit of moves.

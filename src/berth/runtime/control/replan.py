@@ -141,6 +141,12 @@ def next_plan(
     if best is None:
         situation = Situation(alive, current, options, yardstick, forced)
         found, best = _Search(situation, with_operators_kept(alive, current, kept), kept).run()
+    if best is None and problem.survive is not None:
+        # better a plan that survives no further loss than none
+        rest = replace(problem, survive=None)
+        bare = next_plan(rest, replace(current, failover={}), dead, options, yardstick, application)
+        why = f"no plan survives every further loss ({found.reason or 'none was found'})"
+        return replace(bare, reason="; ".join(filter(None, (bare.reason, why))))
     if best is None:
         return Replan(None, found.reason or "no plan was found", found.status)
     plan = _judged(situation, best.plan)

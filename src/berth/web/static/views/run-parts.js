@@ -82,6 +82,7 @@ export function happened(events) {
   const shown = events.filter((event) => event.event !== "looked").slice(-200).reverse();
   const figures = (event) => [
     Number.isFinite(event.gain) ? `gain ${percent(event.gain)}` : null,
+    Number.isFinite(event.noticed_s) ? `${duration(event.noticed_s)} after it was noticed` : null,
     Number.isFinite(event.pause_s) ? `pause ${duration(event.pause_s)}` : null,
     Number.isFinite(event.state_bytes) ? `${bytes(event.state_bytes)} of state` : null,
   ].filter(Boolean).join(", ");

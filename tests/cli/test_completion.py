@@ -45,6 +45,7 @@ def offered(line: str) -> list[str]:
         ("berth watch app.py --policy rou", ["round-robin"]),
         ("berth solve --objective ", list(METRIC_BY_NAME)),
         ("berth compare --objective moved", ["moved_instances", "moved_state"]),
+        ("berth front --objective traffic --objective moved_s", ["moved_state"]),
         ("berth solve --policy search --set ", ["steps="]),
         ("berth solve --policy t-heron --set s", ["second_stage=", "samples="]),
         (

@@ -74,7 +74,7 @@ def policy_settings(ctx: typer.Context, incomplete: str) -> list[Offer]:
     from berth.policies.registry import DEFAULT, find_policy, policy_names
 
     chosen = ctx.params.get("policy")
-    if isinstance(chosen, str) or (chosen is None and ctx.info_name in ("solve", "watch")):
+    if isinstance(chosen, str) or (chosen is None and ctx.info_name in ("solve", "watch", "front")):
         names = [chosen or DEFAULT]
     else:
         names = list(chosen or policy_names())

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from berth.budget import Budget
+from berth.cli import completion
 from berth.cli.exit_codes import INFEASIBLE, KEPT, NOT_FOUND
 from berth.cli.options import (
     AsJson,
@@ -48,7 +49,10 @@ Exit codes: 0 there are points, 2 bad input, 3 proved infeasible, 4 no plan foun
 def front(
     problem: ProblemFile,
     objective: list[str] = option(
-        ..., "A metric; twice: the front goes from the best of the first to the best of the second.", "NAME"
+        ...,
+        "A metric; twice: the front goes from the best of the first to the best of the second.",
+        "NAME",
+        autocompletion=completion.metrics,
     ),
     points: int = option(DEFAULT_POINTS, "How many plans, at most.", "N"),
     policy: Policy = "auto",

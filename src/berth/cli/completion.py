@@ -73,12 +73,9 @@ def policy_settings(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """For `--set`: the parameters of the policies that are chosen, those of all where none is."""
     from berth.policies.registry import DEFAULT, find_policy, policy_names
 
-    chosen = ctx.params.get("policy")
-    if isinstance(chosen, str) or (chosen is None and ctx.info_name in ("solve", "watch", "front")):
-        names = [chosen or DEFAULT]
-    else:
-        names = list(chosen or policy_names())
-    known = policy_names()
+    chosen, known = ctx.params.get("policy"), policy_names()
+    several = any(item.name == "policy" and item.multiple for item in ctx.command.params)
+    names = chosen or known if several else [chosen or DEFAULT]
     return _settings((find_policy(name).parameters for name in names if name in known), incomplete)
 
 

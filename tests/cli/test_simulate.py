@@ -245,3 +245,32 @@ def test_picture_is_the_same_every_time() -> None:
     slow, its_plan = chain([1.0, 20_000.0], 10.0)
     nothing = simulate(slow, its_plan, Options(duration_s=10.0, service="fixed"))
     assert draw_simulation(slow, nothing, "png").startswith(b"\x89PNG")
+
+
+def test_a_loss(here: Path) -> None:
+    """A node is lost, noticed and left; each phase has a row. What can't be lost is told."""
+    write({**PROBLEM, "survive": "node"})
+    plan = {"assignment": {"a/s": "x", "a/r": "y"}, "failover": {"y": {"a/r": "x"}, "x": {"a/s": "y"}}}
+    Path("plan.json").write_text(json.dumps(plan))
+    shown = CliRunner().invoke(app, ["simulate", "problem.yaml", "plan.json", "--lose", "y@20"])
+    assert shown.exit_code == 0, shown.output
+    assert [line.split()[:2] for line in shown.output.splitlines() if line[:7] in ("y lost ", "after y")] == [
+        ["y", "lost"],
+        ["after", "y"],
+    ]
+    told = CliRunner().invoke(app, ["simulate", "problem.yaml", "plan.json", "--lose", "y@20", "--json"])
+    phases = json.loads(told.stdout)["phases"]
+    assert [(phase["name"], phase["from_s"], phase["to_s"]) for phase in phases] == [
+        ("before", 0.0, 20.0),
+        ("y lost", 20.0, 21.0),
+        ("after y", 21.0, 60.0),
+    ]
+    for option, line in (
+        ("y", "--lose y: expected NAME@SECONDS, such as rome@30"),
+        ("y@soon", "--lose y@soon: expected NAME@SECONDS, such as rome@30"),
+        ("w@3", "--lose w@3: no loss named 'w'"),
+    ):
+        with pytest.raises(BadInput, match=re.escape(line)):
+            CliRunner().invoke(
+                app, ["simulate", "problem.yaml", "plan.json", "--lose", option], catch_exceptions=False
+            )

@@ -341,6 +341,7 @@ def test_document() -> None:
             "sharing",
             "growth",
             "mending",
+            "survival",
             "what_if",
         ),
     ]

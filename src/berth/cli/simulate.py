@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,10 +37,11 @@ from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
 from berth.files import check_writable, load, write_bytes, write_text
 from berth.model import BadInput, Problem
+from berth.model.errors import did_you_mean
 from berth.model.parameters import parameters_from
 
 if TYPE_CHECKING:
-    from berth.simulate import Simulation
+    from berth.simulate import NodeLoss, Simulation
 
 SIMULATE_EXAMPLES = """Examples:
 
@@ -48,6 +50,8 @@ SIMULATE_EXAMPLES = """Examples:
   berth simulate problem.yaml plan.json --duration 600 --warm-up 60 --picture run.png
 
   berth simulate problem.yaml plan.json --events events.yaml --set pause_s=2 --out run
+
+  berth simulate problem.yaml plan.json --lose rome@30 --set detect_s=3
 
 Exit codes: 0 a plan that breaks no constraint and keeps up, 2 bad input, 5 it breaks constraints (where
 something is not placed, nothing is simulated), or something has more to do than it can.
@@ -67,6 +71,12 @@ def simulate(
     service: Literal["exponential", "fixed"] = option("exponential", "How long the work on a tuple takes."),
     events: Path | None = option(
         None, "Rate changes, failures and migrations, YAML or JSON.", "EVENTS", "--events"
+    ),
+    lose: list[str] | None = option(
+        None,
+        "Lose a node (or a zone, as 'survive' has it) at a time, for good; the plan's failover follows. "
+        "Can be repeated.",
+        "NAME@S",
     ),
     settings: list[str] | None = option(
         None, "A further option, such as tuple_bytes=100. Can be repeated.", "KEY=VALUE", "--set"
@@ -94,11 +104,12 @@ def simulate(
         _refuse(violations, as_json)
     # the loops take their time to load: who made a mistake need not wait
     from berth.files.events_file import load_events
-    from berth.simulate import Options, simulation_document, simulation_tables
+    from berth.simulate import Events, Options, simulation_document, simulation_tables
     from berth.simulate import simulate as run
 
     options = _options(Options, given)
-    happening = None if events is None else load_events(events, loaded, placed)
+    happening = Events() if events is None else load_events(events, loaded, placed)
+    happening = replace(happening, losses=(*happening.losses, *_losses(loaded, lose or [])))
     if not as_json:
         print_warnings(judged.warnings)
     simulation = run(loaded, placed, options, happening)
@@ -120,6 +131,26 @@ def simulate(
         for line in simulation.unstable:
             out.print(f"[red]x[/] {escape(line)}", soft_wrap=True)
     raise typer.Exit(BROKEN if violations or simulation.unstable else KEPT)
+
+
+def _losses(problem: Problem, given: Sequence[str]) -> Iterator[NodeLoss]:
+    """What `--lose` says, checked: names may have an @ in them."""
+    from berth.simulate import NodeLoss
+
+    known = [loss.name for loss in problem.losses]
+    for text in given:
+        name, at, seconds = text.rpartition("@")
+        try:
+            time = float(seconds)
+        except ValueError:
+            time = math.nan
+        if not at or not 0 <= time < math.inf:
+            raise BadInput(f"--lose {text}: expected NAME@SECONDS, such as rome@30")
+        if not known:
+            raise BadInput(f"--lose {text}: the problem has nothing to survive; give it survive: node")
+        if name not in known:
+            raise BadInput(f"--lose {text}: no loss {did_you_mean(name, known)}")
+        yield NodeLoss(name, time)
 
 
 def _options(kind: type, given: dict[str, Any]) -> Any:
@@ -189,7 +220,24 @@ def _print_simulation(problem: Problem, simulation: Simulation) -> None:
     for name, measured, key in rows:
         table.add_row(escape(name), escape(measured), metric_value(key, expected.get(key)) if key else "")
     out.print(table)
+    _print_phases(simulation)
     _print_instances(simulation)
+
+
+def _print_phases(simulation: Simulation) -> None:
+    """Latency before, during and after losses."""
+    if not simulation.phases:
+        return
+    out.print()
+    columns = ("phase", "from", "to", "latency", "95 %", "results/s", "lost tuples")
+    table = plain_table(*columns, right=(1, 2, 3, 4, 5, 6))
+    for phase in simulation.phases:
+        times = f"{phase.from_s:.4g} s", f"{phase.to_s:.4g} s"
+        latencies = _time(phase.latency_mean_ms), _time(phase.latency_p95_ms)
+        table.add_row(
+            escape(phase.name), *times, *latencies, quantity(phase.results_per_s), f"{phase.lost:,}"
+        )
+    out.print(table)
 
 
 def _print_instances(simulation: Simulation) -> None:

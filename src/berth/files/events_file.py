@@ -12,7 +12,7 @@ from berth.files.format import Amount, Format, closed
 from berth.files.kinds import expect
 from berth.files.plan_file import load_plan
 from berth.model import BadInput, Plan, Problem
-from berth.simulate import Events, Failure, Migration, RateChange
+from berth.simulate import Events, Failure, Migration, NodeLoss, RateChange
 from berth.simulate.events import check_events
 
 
@@ -38,10 +38,17 @@ class _Migration(TypedDict, total=False):
 
 
 @closed
+class _Loss(TypedDict, total=False):
+    name: Required[str]
+    at_s: Required[Amount]
+
+
+@closed
 class _Events(TypedDict, total=False):
     rates: list[_Rate]
     failures: list[_Failure]
     migrations: list[_Migration]
+    losses: list[_Loss]
 
 
 EVENTS = Format(_Events)
@@ -70,6 +77,7 @@ def _events(document: _Events, folder: Path, problem: Problem, plan: Plan) -> Ev
             Failure(item["node"], item["at_s"], item.get("until_s")) for item in document.get("failures", ())
         ),
         migrations=_migrations(document.get("migrations", []), folder, plan),
+        losses=tuple(NodeLoss(item["name"], item["at_s"]) for item in document.get("losses", ())),
     )
     check_events(problem, events)
     return events

@@ -44,6 +44,15 @@ class Migration:
 
 
 @dataclass(frozen=True)
+class NodeLoss:
+    """A loss as the problem's `survive` has it, for good: the plan's failover begins when it is noticed."""
+
+    name: str
+    """The node, or the value of the label."""
+    at_s: float
+
+
+@dataclass(frozen=True)
 class Outage:
     """A node that was down; None: to the end."""
 
@@ -59,6 +68,7 @@ class Events:
     rates: tuple[RateChange, ...] = ()
     failures: tuple[Failure, ...] = ()
     migrations: tuple[Migration, ...] = ()
+    losses: tuple[NodeLoss, ...] = ()
 
 
 def check_events(problem: Problem, events: Events) -> None:
@@ -68,6 +78,7 @@ def check_events(problem: Problem, events: Events) -> None:
         BadInput: a line for each mistake, with the path of the field.
     """
     mistakes = [*_rates(problem, events), *_failures(problem, events), *_migrations(events)]
+    mistakes += _losses(problem, events)
     if mistakes:
         raise BadInput(mistakes)
 
@@ -98,6 +109,17 @@ def _failures(problem: Problem, events: Events) -> Iterator[str]:
 def _migrations(events: Events) -> Iterator[str]:
     for number, migration in enumerate(events.migrations):
         yield from _time(f"migrations[{number}].at_s", migration.at_s)
+
+
+def _losses(problem: Problem, events: Events) -> Iterator[str]:
+    known = [loss.name for loss in problem.losses]
+    for number, loss in enumerate(events.losses):
+        path = f"losses[{number}]"
+        if problem.survive is None:
+            yield f"{path}.name: the problem has nothing to survive; give it survive: node, or use failures"
+        elif loss.name not in known:
+            yield f"{path}.name: no loss {did_you_mean(loss.name, known)}"
+        yield from _time(f"{path}.at_s", loss.at_s)
 
 
 def _time(path: str, value: float) -> Iterator[str]:
@@ -132,6 +154,9 @@ def outages(
 ) -> tuple[Outage, ...]:
     """All outages that begin before the end, by time."""
     found = [Outage(item.node, item.at_s, item.until_s) for item in events.failures]
+    lost = {loss.name: loss.nodes.tolist() for loss in problem.losses}
+    nodes = problem.network.nodes
+    found += [Outage(nodes[node].name, item.at_s, None) for item in events.losses for node in lost[item.name]]
     if options.mean_repair_s is not None:
         for node in problem.network.nodes:
             if node.hosts and node.availability < 1:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from berth.core import simulation as core
 from berth.evaluation import Situation
 from berth.simulate.machine import Machine
-from berth.simulate.results import InstanceFigures, LinkFigures, Totals
+from berth.simulate.results import InstanceFigures, LinkFigures, Phase, Totals
 from berth.simulate.routes import Routes
 
 FloatArray = NDArray[np.float64]
@@ -77,6 +79,24 @@ def totals(
         traffic_bytes_per_s=(end.traffic_bytes - begin.traffic_bytes) / seconds,
         network_usage_bytes=(end.byte_seconds - begin.byte_seconds) / seconds,
         moves=moves,
+    )
+
+
+def phases_between(marks: Sequence[tuple[str, core.Snapshot]], end: core.Snapshot) -> tuple[Phase, ...]:
+    """What happened from each mark to the next, the last one until the end."""
+    ends = [*(snapshot for _, snapshot in marks[1:]), end]
+    return tuple(
+        Phase(
+            name=name,
+            from_s=begin.time,
+            to_s=until.time,
+            latency_mean_ms=latency_mean_ms(until, begin),
+            latency_p95_ms=quantile_ms(until.histogram - begin.histogram, 0.95),
+            results_per_s=(until.results - begin.results) / (until.time - begin.time),
+            lost=until.lost - begin.lost,
+        )
+        for (name, begin), until in zip(marks, ends, strict=True)
+        if until.time > begin.time
     )
 
 

@@ -14,7 +14,7 @@ Split = Literal["random", "in-turn"]
 Fate = Literal["lose", "wait"]
 
 ABOVE_ZERO = ("duration_s", "window_s", "tuple_bytes", "delay_period_s", "mean_repair_s", "replan_every_s")
-NOT_BELOW_ZERO = ("warm_up_s", "jitter_ms", "delay_noise", "pause_s")
+NOT_BELOW_ZERO = ("warm_up_s", "jitter_ms", "delay_noise", "pause_s", "detect_s")
 WINDOWS = 60
 MOST_PERIODS = 100_000
 MOST_RECORDED = 10_000_000
@@ -50,6 +50,8 @@ class Options:
     """What becomes of tuples at a node that is down."""
     pause_s: float = 0.0
     """How long a migration stops an instance, beside the time that its state needs on the way."""
+    detect_s: float = 1.0
+    """How long nobody notices a loss; then the plan's failover begins."""
     migrations: Fate = "wait"
     """What becomes of tuples at an instance that is on its way."""
     replan_every_s: float = 10.0

@@ -33,6 +33,21 @@ class Move:
 
 
 @dataclass(frozen=True)
+class Phase:
+    """The time before a loss, until its failover is done, or afterwards."""
+
+    name: str
+    from_s: float
+    to_s: float
+    latency_mean_ms: float
+    """NaN, as are the quantiles, where nothing reached its end."""
+    latency_p95_ms: float
+    results_per_s: float
+    lost: int
+    """Tuples."""
+
+
+@dataclass(frozen=True)
 class Totals:
     """Everything after the warm-up; the numbers that are averages are over that time."""
 
@@ -118,6 +133,8 @@ class Simulation:
     """The histogram of latencies after the warm-up: see `latency_edges_ms`."""
     latency_edges_ms: FloatArray
     moves: tuple[Move, ...]
+    phases: tuple[Phase, ...]
+    """Before, during and after losses; empty without any."""
     outages: tuple[Outage, ...]
     unstable: tuple[str, ...]
     """What can't keep up with the problem's own rates."""
@@ -165,6 +182,7 @@ def simulation_document(
             ),
             "links": [asdict(item) for item in simulation.links],
             "moves": [asdict(item) for item in simulation.moves],
+            "phases": [asdict(item) for item in simulation.phases],
             "outages": [asdict(item) for item in simulation.outages],
             "latency_histogram": [
                 {"from_ms": edges[at], "to_ms": edges[at + 1], "tuples": int(counts[at])} for at in filled

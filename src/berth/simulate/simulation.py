@@ -16,7 +16,15 @@ from berth.evaluation import METRIC_BY_KEY, Setting, Situation
 from berth.model import BadInput, Network, Plan, Problem
 from berth.model.links import LINK_FIELDS
 from berth.model.randomness import generator_for
-from berth.simulate.events import Events, RateChange, changed_rates, check_events, outages, tuples_coming
+from berth.simulate.events import (
+    Events,
+    NodeLoss,
+    RateChange,
+    changed_rates,
+    check_events,
+    outages,
+    tuples_coming,
+)
 from berth.simulate.flow import tuple_flow, unstable
 from berth.simulate.machine import Machine
 from berth.simulate.measuring import (
@@ -26,6 +34,7 @@ from berth.simulate.measuring import (
     instance_figures,
     latency_mean_ms,
     link_figures,
+    phases_between,
     totals,
 )
 from berth.simulate.options import Options
@@ -181,6 +190,7 @@ class _Run:
         self._judged_problem = problem
         self._moves: list[Move] = []
         self._moves_before = 0
+        self._marks: list[tuple[str, core.Snapshot]] = []
         self._warm = self._last_planned = self._window = self._machine.snapshot(0.0)
         self._series = Series(self._warm, problem.network.cores)
         self._agenda = Agenda(options.duration_s)
@@ -208,6 +218,7 @@ class _Run:
             latency_counts=last.histogram - self._warm.histogram,
             latency_edges_ms=EDGES_MS,
             moves=tuple(self._moves),
+            phases=phases_between(self._marks, last) if len(self._marks) > 1 else (),
             outages=self._outages,
             unstable=self._unstable,
             assumed=self._flow.assumed,
@@ -228,6 +239,10 @@ class _Run:
             self._agenda.add(outage.begin_s, CHANGE, partial(machine.set_down, node, 1))
             if outage.end_s is not None:
                 self._agenda.add(outage.end_s, CHANGE, partial(machine.set_down, node, -1))
+        self._mark("before", 0.0)
+        for loss in events.losses:
+            self._agenda.add(loss.at_s, MEASURE, partial(self._mark, f"{loss.name} lost"))
+            self._agenda.add(loss.at_s + options.detect_s, CHANGE, partial(self._fail_over, loss))
         for migration in events.migrations:
             self._agenda.add(migration.at_s, CHANGE, partial(self._switch, migration.plan))
         if options.delay_noise > 0:
@@ -239,6 +254,13 @@ class _Run:
 
     def _end_warm_up(self, now: float) -> None:
         self._warm = self._machine.snapshot(now)
+        if len(self._marks) == 1:
+            self._marks.clear()
+            self._mark("before", now)
+
+    def _mark(self, name: str, now: float) -> None:
+        """Another phase begins."""
+        self._marks.append((name, self._machine.snapshot(now)))
 
     def _end_window(self, now: float) -> None:
         here = self._machine.snapshot(now)
@@ -282,6 +304,18 @@ class _Run:
             self._moves.append(Move(now, situation.graph.names[instance], *names, pause))
             self._agenda.add(now + pause, CHANGE, partial(self._machine.refresh, instance))
         self._plan, self._situation = plan, situation
+
+    def _fail_over(self, loss: NodeLoss, now: float) -> None:
+        """What was on lost nodes goes where the plan's failover says."""
+        lost = next(item for item in self._problem.losses if item.name == loss.name)
+        graph, moves = self._problem.instances, self._plan.failover.get(loss.name, {})
+        moving = np.flatnonzero(lost.moving(self._situation.node_of)).tolist()
+        goals = {graph.names[k]: moves[graph.names[k]] for k in moving if graph.names[k] in moves}
+        done = len(self._moves)
+        if goals:
+            self._switch(replace(self._plan, assignment={**self._plan.assignment, **goals}), now)
+        longest = max((move.pause_s for move in self._moves[done:]), default=0.0)
+        self._agenda.add(now + longest, MEASURE, partial(self._mark, f"after {loss.name}"))
 
     def _replan(self, now: float) -> None:
         assert self._planner is not None

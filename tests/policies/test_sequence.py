@@ -195,6 +195,37 @@ def test_a_processor_that_is_busy() -> None:
         assert "processor" in plan.violations[0] or "room" in plan.violations[0]
 
 
+def by_tuples(name: str, load: float, **more: Any) -> Entry:
+    """An application whose one busy instance takes 100 tuples a second."""
+    operators = [{"name": "s", "emits_bytes_per_s": 1000}, {"name": "x", "work_ms": 10 * load}]
+    streams = [{"from": "s", "to": "x", "tuple_bytes": 10}]
+    return {"name": name, "operators": operators, "streams": streams, **more}
+
+
+@pytest.mark.parametrize("policy", ["odp", "search", "auto", "forest", "top-down-bfs", "round-robin"])
+def test_cores_that_are_in_use(policy: str) -> None:
+    """Three loads of a half fill three quarters of two cores; and no core keeps up with more than 0.75."""
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "busy",
+            "network": {"nodes": [{"name": "x", "cores": 2}], "max_utilisation": 0.75},
+            "applications": [
+                by_tuples("a", 0.5),
+                by_tuples("core", 0.9),
+                by_tuples("b", 1, throughput_per_s=50),
+                by_tuples("c", 0.5),
+                by_tuples("d", 0.1),
+                by_tuples("idle", 0),
+            ],
+        }
+    )
+    plan = solve_in_turn(problem, policy)
+    accepted = [name for name, _, accepted in verdicts(plan) if accepted]
+    assert accepted == ["a", "b", "c", "idle"]
+    assert judged(problem, plan) == ()
+
+
 def test_bandwidth_and_cards_that_are_in_use() -> None:
     """Two streams of 60 don't share a link of 100; the second request takes the other way."""
 
@@ -329,7 +360,7 @@ def test_what_is_placed_by_the_time_it_is_stopped_is_kept() -> None:
     assert set(plan.assignment) == {"b/x"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_odp_refuses_only_what_has_no_place_at_all(data: st.DataObject) -> None:
     """Every way to place the second request beside the first is judged, all limits of it."""
@@ -349,6 +380,14 @@ def test_odp_refuses_only_what_has_no_place_at_all(data: st.DataObject) -> None:
     raw["network"]["bandwidth_bytes_per_s"] = [[pick(50, 100, 150) for _ in range(3)] for _ in range(3)]
     raw["network"] |= {"duplex": data.draw(st.sampled_from(["full", "half"])), "symmetric": False}
     raw["network"]["nodes"][0]["nic_bytes_per_s"] = pick(70, 120, 200)
+    if data.draw(st.booleans()):
+        raw["network"]["max_utilisation"] = pick(0.5, 1)
+        for entry in entries:
+            entry["streams"][0]["tuple_bytes"] = 50
+            if data.draw(st.booleans()):
+                del entry["throughput_per_s"]
+    for node in raw["network"]["nodes"]:
+        node["cores"] = pick(1, 2, 0.5)
     problem = problem_from(raw)
     plan = solve_in_turn(problem, "odp")
     first = {name: node for name, node in plan.assignment.items() if name.startswith("a/")}

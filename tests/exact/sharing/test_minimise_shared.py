@@ -16,9 +16,10 @@ from berth.evaluation.goal import Goal, goal_mistakes
 from berth.exact.sharing.minimise_shared import minimise_shared
 from berth.exact.sharing.shared import Shared, alike_subtrees
 from berth.files import problem_from
+from tests.oracle.additions import all_loads_known
 from tests.oracle.enumerate import feasible_situations
 from tests.oracle.metrics import metric
-from tests.oracle.problems import sharing_problems
+from tests.oracle.problems import TYPE_NAMES, Dice, sharing_problems
 
 Entry = dict[str, Any]
 EXAMPLES = os.environ.get("BERTH_EXAMPLES")
@@ -52,9 +53,38 @@ def best_of_all(problem: Entry, goals: list[str], reuse: bool) -> dict[str, floa
 )
 def test_against_all_plans(problem: Entry, reuse: bool, duplex: str, one_port: bool) -> None:
     """Every optimum is that of the enumeration, and what has no plan is called infeasible."""
+    problem["network"] |= {"duplex": duplex, "one_port": one_port}
+    compare_with_all_plans(problem, reuse)
+
+
+@few
+@given(
+    strategies.data(),
+    sharing_problems(max_operators=3, max_applications=2, max_instances=5),
+    strategies.booleans(),
+)
+def test_processors_against_all_plans(data: strategies.DataObject, problem: Entry, reuse: bool) -> None:
+    """With cores, loads by tuples and a limit of utilisation; a core must keep up with what reuse lifts."""
+    dice = Dice(data.draw)
+    work = {kind: dice.pick((200, 500, 900, 1500)) for kind in TYPE_NAMES}
+    for application in problem["applications"]:
+        if application.pop("throughput_per_s", None) is not None and dice.whether():
+            application["throughput_per_s"] = dice.pick((1, 2))
+        for operator in application["operators"]:
+            operator["work_ms"] = work[operator.get("type", TYPE_NAMES[0])]
+            operator.pop("demand", None)
+        for stream in application.get("streams", []):
+            stream |= {"bytes_per_s": 100, "tuple_bytes": dice.pick((50, 100, 200))}
+    for node in problem["network"]["nodes"]:
+        node["cores"] = dice.pick((2, 4, 1, 1.5))
+    if all_loads_known(problem) and not dice.whether(4):
+        problem["network"]["max_utilisation"] = dice.pick((0.5, 0.9, 1))
+    compare_with_all_plans(problem, reuse)
+
+
+def compare_with_all_plans(problem: Entry, reuse: bool) -> None:
     for key in ("objective", "objective_scale", "objective_bounds"):
         problem.pop(key, None)
-    problem["network"] |= {"duplex": duplex, "one_port": one_port}
     loaded = problem_from(problem)
     goals = [name for name in GOALS if not list(goal_mistakes(replace(loaded, objective={name: 1.0})))]
     assume(goals)

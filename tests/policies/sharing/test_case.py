@@ -15,6 +15,7 @@ from berth.files import problem_from
 from berth.model import Plan, Problem
 from berth.policies.sharing.case import Case
 from berth.policies.sharing.plan import plan_parts
+from tests.oracle.additions import added_sharing_problems
 from tests.oracle.problems import problems, sharing_problems
 
 KNOWN = [item for item in CONSTRAINTS if item not in (unplaced, requirements, containers)]
@@ -57,9 +58,9 @@ def agree(problem: Problem, case: Case, state: core.State) -> None:
 
 @st.composite
 def any_problem(draw: st.DrawFn) -> Problem:
-    """A problem without containers, mostly with operators that are equal."""
-    source = sharing_problems() if draw(st.integers(0, 3)) else problems()
-    document: dict[str, Any] = draw(source)
+    """A problem without containers, mostly with operators that are equal, and often with cores and sizes."""
+    sources = sharing_problems(), added_sharing_problems(), added_sharing_problems(), problems()
+    document: dict[str, Any] = draw(draw(st.sampled_from(sources)))
     for application in document["applications"]:
         application.pop("containers", None)
     document.pop("objective", None)
@@ -132,6 +133,46 @@ def test_arrays_outlive_nothing() -> None:
         node_of[0] = 0
     del state
     assert node_of.tolist() == [1]
+
+
+def test_loads_by_tuples_and_cores() -> None:
+    """With max_utilisation tuples count without a throughput; what is lifted may be too much for a core."""
+    document = {
+        "format": "berth/v1",
+        "name": "two",
+        "network": {
+            "max_utilisation": 0.5,
+            "nodes": [{"name": "a", "cores": 4, "speed": 2, "holds": ["o"]}],
+        },
+        "objects": [{"name": "o", "bytes": 1}],
+        "applications": [
+            _reader("slow", tuple_bytes=100, bytes_per_s=4000),
+            {**_reader("fast", tuple_bytes=100, bytes_per_s=4000), "throughput_per_s": 60},
+        ],
+    }
+    problem = problem_from(document)
+    case = Case(Setting(problem))
+    state = core.State(case.core)
+    for operator in range(case.operators):
+        state.move_operator(operator, 0)
+    assert case.fixed_load.tolist() == [0.8, 0.0, 0.0, 0.0]
+    # 60 results a second of 20 ms: more than half a core of speed 2, and equal computations count once
+    assert state.loads[case.core.loads.overworked] == 1
+    assert state.loads[case.core.first_loads[0]] == pytest.approx(1.2)
+    agree(problem, case, state)
+    state.reuse(2, 0)
+    assert state.loads[case.core.loads.overworked] == 1
+    agree(problem, case, state)
+    state.compute(2)
+    assert state.loads[case.core.loads.overworked] == 0
+    assert state.loads[case.core.first_loads[0]] == pytest.approx(0.8)
+    agree(problem, case, state)
+
+
+def _reader(name: str, **stream: float) -> dict[str, Any]:
+    reads = [{"object": "o", "per_s": 1}]
+    operators = [{"name": "read", "type": "read", "work_ms": 20, "reads": reads}, {"name": "use"}]
+    return {"name": name, "operators": operators, "streams": [{"from": "read", "to": "use", **stream}]}
 
 
 SMALL: dict[str, Any] = {

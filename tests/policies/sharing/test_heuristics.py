@@ -17,6 +17,7 @@ from berth.generators import generate
 from berth.model import BadInput, Problem
 from berth.policies.sharing.heuristics import Processors, Relatives
 from berth.policies.solve import solve
+from tests.oracle.additions import added_sharing_problems
 from tests.oracle.plain_heuristics import PlainHeuristic
 from tests.oracle.problems import sharing_problems
 from tests.policies.sharing.occupation import taken
@@ -230,7 +231,7 @@ def test_random_no_reuse_refuses_reuse() -> None:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    sharing_problems(),
+    st.one_of(sharing_problems(), added_sharing_problems()),
     st.sampled_from(NAMES),
     st.sampled_from(get_args(Processors)),
     st.integers(0, 3),

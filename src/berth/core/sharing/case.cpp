@@ -13,10 +13,11 @@ Index groups_in(const std::vector<Index>& group_of) {
 
 }  // namespace
 
-Instances::Instances(std::vector<Index> operator_of, std::vector<Index> computation)
+Instances::Instances(std::vector<Index> operator_of, std::vector<Index> computation, std::vector<double> fixed_load)
     : operator_of(std::move(operator_of)),
       computation(std::move(computation)),
-      of_computation(by_group(this->computation, groups_in(this->computation))) {}
+      of_computation(by_group(this->computation, groups_in(this->computation))),
+      fixed_load(std::move(fixed_load)) {}
 
 Pairs::Pairs(Index instances, std::vector<Index> sender, std::vector<Index> receiver, std::vector<Index> result,
              std::vector<double> fixed_rate, std::vector<double> rate_per_result)

@@ -11,7 +11,7 @@ namespace berth::sharing {
 
 // What is placed.
 struct Instances {
-    Instances(std::vector<Index> operator_of, std::vector<Index> computation);
+    Instances(std::vector<Index> operator_of, std::vector<Index> computation, std::vector<double> fixed_load);
 
     Index count() const { return static_cast<Index>(operator_of.size()); }
 
@@ -19,6 +19,8 @@ struct Instances {
     // Instances of one computation do the same work: on one node they count once.
     std::vector<Index> computation;
     Lists of_computation;
+    // What they take of processors whatever their throughput.
+    std::vector<double> fixed_load;
 };
 
 // Instances that communicate.
@@ -87,6 +89,7 @@ struct Network {
     std::size_t pair(Index from, Index to) const { return static_cast<std::size_t>(from) * speed.size() + to; }
 
     std::vector<double> speed, card;
+    std::vector<double> core;  // what one instance may take of a node's processors
     bool one_port;
     std::vector<std::uint8_t> connected;
     std::vector<double> bandwidth;       // of the logical link
@@ -125,8 +128,8 @@ struct Need {
 // The loads that a state keeps, one after another.
 struct LoadNumbers {
     // Counts of mistakes, of which none is allowed, and all bytes per second that cross the network.
-    Index misplaced = 0, separated = 1, unlinked = 2, unfetched = 3, crossed = 4;
-    Index places = 5;  // of all place limits
+    Index misplaced = 0, separated = 1, unlinked = 2, unfetched = 3, overworked = 4, crossed = 5;
+    Index places = 6;  // of all place limits
     Index card, send, receive, link, count;
 };
 
@@ -146,8 +149,8 @@ class Case {
     Range needs(Index instance) const { return {first_need[instance], first_need[instance + 1]}; }
 
     // Beyond the tolerance; nothing at all is never too much.
-    bool exceeds(double load, Index number) const {
-        const double most = limit[number];
+    bool exceeds(double load, Index number) const { return is_above(load, limit[number]); }
+    bool is_above(double load, double most) const {
         return load > most && load > 0.0 && load - most > tolerance * std::max(load, std::abs(most));
     }
 

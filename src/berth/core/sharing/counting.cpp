@@ -43,7 +43,17 @@ void State::count_computation(Index computation, Index node) {
 
 double State::needed(Index instance, const Need& need) const {
     if (!problem.place_limits[need.limit].by_throughput) return need.amount;
-    return throughput[problem.instances.operator_of[instance]] * need.amount;
+    const double asked = throughput[problem.instances.operator_of[instance]] * need.amount;
+    return std::max(asked, problem.instances.fixed_load[instance]);
+}
+
+// An instance that one core of its node can't keep up with.
+void State::count_core(Index instance, Index node, int sign) {
+    const Range needs = problem.needs(instance);
+    // processors are the first limit
+    if (needs.size() == 0 || problem.need[needs[0]].limit != 0) return;
+    const double load = needed(instance, problem.need[needs[0]]);
+    if (problem.is_above(load, problem.network.core[node])) add_load(problem.loads.overworked, sign);
 }
 
 // An instance that is where it may not be, alone or beside others, and limits of which every instance takes its part.
@@ -51,6 +61,7 @@ void State::count_rules(Index instance, Index node, int sign) {
     if (node == none) return;
     const Rules& rules = problem.rules;
     if (!rules.allows(problem.instances.operator_of[instance], node)) add_load(problem.loads.misplaced, sign);
+    count_core(instance, node, sign);
     for (const Index companion : rules.companions[instance]) {
         const Index other = node_of[companion];
         if (other != none && other != node) add_load(problem.loads.separated, sign);

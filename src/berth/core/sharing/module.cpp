@@ -69,13 +69,14 @@ std::vector<PlaceLimit> read_limits(const Fields& from) {
 
 Case read_case(nb::handle arrays) {
     const Fields from(arrays);
-    Instances instances(from.numbers("operator_of"), from.numbers("computation"));
+    Instances instances(from.numbers("operator_of"), from.numbers("computation"), from.amounts("fixed_load"));
     Pairs pairs(instances.count(), from.numbers("sender"), from.numbers("receiver"), from.numbers("result"),
                 from.amounts("fixed_rate"), from.amounts("rate_per_result"));
     Operators operators(from.numbers("first_instance"), from.numbers("kind"), from.flags("shareable"),
                         from.amounts("throughput"), from.value<Lists>("inputs"), from.value<Lists>("consumers"));
     Network network{.speed = from.amounts("speed"),
                     .card = from.amounts("card"),
+                    .core = from.amounts("core_room"),
                     .one_port = from.value<bool>("one_port"),
                     .connected = from.flags("connected"),
                     .bandwidth = from.amounts("bandwidth"),
@@ -95,6 +96,7 @@ void bind_case(nb::module_& module) {
         .def_ro("separated", &LoadNumbers::separated)
         .def_ro("unlinked", &LoadNumbers::unlinked)
         .def_ro("unfetched", &LoadNumbers::unfetched)
+        .def_ro("overworked", &LoadNumbers::overworked)
         .def_ro("crossed", &LoadNumbers::crossed)
         .def_ro("card", &LoadNumbers::card)
         .def_ro("link", &LoadNumbers::link);

@@ -163,11 +163,15 @@ void State::lift(Index op) {
 // Changes an operator's throughput: its work, and what it receives.
 void State::set_throughput(Index op, double raised) {
     const auto& computation = problem.instances.computation;
-    for (const Index instance : problem.operators.instances(op))
-        if (node_of[instance] != none) uncount_computation(computation[instance], node_of[instance]);
+    for (const Index instance : problem.operators.instances(op)) {
+        if (node_of[instance] == none) continue;
+        uncount_computation(computation[instance], node_of[instance]);
+        count_core(instance, node_of[instance], -1);
+    }
     throughput.at(op) = raised;
     for (const Index instance : problem.operators.instances(op)) {
         if (node_of[instance] == none) continue;
+        count_core(instance, node_of[instance], 1);
         count_computation(computation[instance], node_of[instance]);
         recount_inputs(instance);
     }

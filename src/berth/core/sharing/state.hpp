@@ -138,6 +138,7 @@ class State {
     void uncount_computation(Index computation, Index node);
     void count_computation(Index computation, Index node);
     double needed(Index instance, const Need& need) const;
+    void count_core(Index instance, Index node, int sign);
     void count_rules(Index instance, Index node, int sign);
     double pair_rate(Index pair) const;
     void uncount_result(Index result, Index from, Index to);

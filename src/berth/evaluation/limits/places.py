@@ -281,6 +281,11 @@ class OneCore(Limit):
         """The instance and its node."""
         return "{} on {}".format(*self._instance_and_node(place))
 
+    def asked(self, instance: int, node: int) -> str:
+        """What it asks for: a line in a list of constraints that clash."""
+        most = f"at most {amount(self.room[node])} processors busy"
+        return f"instance {self._graph.names[instance]} on {self.network.nodes[node].name}: {most}"
+
     def violation(self, use: Use) -> str:
         """What the judge says where it is exceeded."""
         instance, node = self._instance_and_node(use.place)

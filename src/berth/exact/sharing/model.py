@@ -15,6 +15,8 @@ from berth.evaluation.limits import (
     LongestResponse,
     PlaceLimit,
     Processor,
+    exceeds,
+    one_core,
     place_limits,
 )
 from berth.exact.cpsat.limits import LimitedModel
@@ -45,6 +47,7 @@ class SharingModel(LimitedModel):
         self.work.build()
         self._add_candidates()
         self._add_place_limits()
+        self._add_cores()
         self._add_together()
         self.flows = Highest(self.cp)
         """By result and two nodes: bytes per second."""
@@ -119,20 +122,35 @@ class SharingModel(LimitedModel):
         keys: list[int] = self.shared.keys.computation_keys(numbers).tolist()
         return keys
 
-    def _require_work(self) -> None:
+    def _loads(self, number: int) -> list[tuple[float, list[Any]]]:
+        """What an instance keeps busy of processors, with what must hold for it beside its being computed."""
         shared, graph = self.shared, self.shared.graph
+        operator = int(graph.operator_of[number])
+        each = float(graph.work_ms[number]) / 1000.0 / shared.parallelism(operator)
+        loads: list[tuple[float, list[Any]]] = [(float(shared.own_load[number]), [])]
+        loads += [
+            (float(shared.throughput[taker]) * each, [lift]) for taker, lift in self.fates.lifted(operator)
+        ]
+        return [(load, conditions) for load, conditions in loads if load > 0]
+
+    def _require_work(self) -> None:
         for number, key in enumerate(self.computation_keys()):
-            operator = int(graph.operator_of[number])
-            each = float(graph.work_ms[number]) / 1000.0 / shared.parallelism(operator)
-            for node, literal in self.x[number].items():
-                required = [(float(shared.throughput[operator]), [literal])]
-                required += [
-                    (float(shared.throughput[taker]), [literal, lift])
-                    for taker, lift in self.fates.lifted(operator)
-                ]
-                for throughput, conditions in required:
-                    if throughput * each > 0:
-                        self.work.require((key, node), throughput * each, *conditions)
+            for load, conditions in self._loads(number):
+                for node, literal in self.x[number].items():
+                    self.work.require((key, node), load, literal, *conditions)
+
+    def _add_cores(self) -> None:
+        """No instance is where one core can't keep up with it."""
+        limit = one_core(self.shared.setting)
+        if limit is None:
+            return
+        several = self.shared.network.cores > 1.0
+        for number, places in enumerate(self.x):
+            for load, conditions in self._loads(number):
+                for node, literal in places.items():
+                    if several[node] and exceeds(load, float(limit.room[node])):
+                        kept = sum([literal, *conditions]) <= len(conditions)
+                        self.add(limit.family, limit.asked(number, node), kept)
 
     def _add_place_limits(self) -> None:
         """Capacities, processors, rules: whatever computed instances need of the places that they are in."""

@@ -31,6 +31,9 @@ class Shared:
         """Of every operator, nothing lifted; NaN where its application asks for none."""
         self.reads = plain.reads
         """For every operator, per_s of each object that it reads."""
+        asked_only = self.network.max_utilisation is None
+        self.own_load = np.nan_to_num(self.graph.asked_load if asked_only else self.graph.load)
+        """Of every instance, the reference processors that count, nothing lifted."""
 
     @cached_property
     def equal(self) -> list[list[int]]:
@@ -131,6 +134,7 @@ def _key(shared: Shared, operator: int) -> object:
             values.state_bytes,
             shared.allowed(operator),
             float(shared.throughput[operator]),
+            shared.own_load[list(item.instances)].tolist(),
             sorted(shared.reads[operator].items()),
         )
     )

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from berth.core import sharing as core
 from berth.evaluation import Setting
-from berth.evaluation.limits import TOLERANCE, PlaceLimit, Processor, place_limits
+from berth.evaluation.limits import TOLERANCE, PlaceLimit, Processor, one_core, place_limits
 from berth.model import Problem
 from berth.model.pair_fields import whole
 
@@ -139,6 +139,13 @@ class Case:
         """The place limits that the engine counts: processors first, then all others that anybody needs."""
         self.work: FloatArray = graph.work_ms / 1000.0 / graph.operator_values("parallelism")
         """What instances need of processors for one result a second: reuse may raise the throughput."""
+        whatever = np.isnan(graph.asked_load) & (problem.network.max_utilisation is not None)
+        self.fixed_load: FloatArray = np.where(whatever, np.nan_to_num(graph.load), 0.0)
+        """What they need of processors by their tuples, where there is no throughput."""
+        limit, several = one_core(self.setting), problem.network.cores > 1.0
+        most = np.inf if limit is None else limit.room
+        self.core_room: FloatArray = np.where(several, most, np.inf)
+        """By node, what one instance may need of its processors; on a node of one core its limit says so."""
 
 
 def _numbered_links(bandwidth: FloatArray, half_duplex: bool) -> IntArray:

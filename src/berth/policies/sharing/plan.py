@@ -50,6 +50,7 @@ def shortage(case: Case, load: int) -> str:
         loads.misplaced: "a node that may host it",
         loads.separated: rules,
         loads.unlinked: "a link to a node that it exchanges results with",
+        loads.overworked: "a node with a core that keeps up with it",
         loads.unfetched: "a link to a holder of an object that it reads",
     }
     if load in mistakes:

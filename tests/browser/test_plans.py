@@ -13,7 +13,7 @@ from berth.amounts import milliseconds
 from berth.evaluation import evaluate
 from berth.files import load, load_plan
 from tests.browser.conftest import ROOT
-from tests.browser.steps import another_node, drag, solved, tile
+from tests.browser.steps import another_node, drag, place_of, solved, tile
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -134,6 +134,26 @@ def test_what_is_dragged_is_judged_undone_saved_and_compared(
     row = table.get_by_role("row").filter(has=page.get_by_role("rowheader", name="response time", exact=True))
     expect(row.locator("td.best")).to_have_count(1)
     expect(page.get_by_role("img", name=re.compile("Not beaten in both"))).to_be_visible()
+
+
+def test_what_if_a_node_goes(open_page: Callable[..., Page], stored: Callable[[str, str], str]) -> None:
+    """A click on a node says what moves and how slow it gets; a button shows what is left."""
+    page = open_page()
+    solved(page, stored("edge-pipeline", "losing"))
+    judged = page.locator(".map .surface").evaluate(
+        "(surface) => surface.picture.scene.nodes[[...surface.picture.load.keys()][0]].name"
+    )
+    page.mouse.click(*place_of(page, judged))
+    part = page.locator(".details .loss")
+    expect(part.get_by_role("heading")).to_have_text(f"If {judged} goes")
+    expect(part).to_contain_text(re.compile("response time|can't be told"))
+    button = part.get_by_role("button")
+    if button.count():
+        expect(button).to_have_text("Show what is left")
+        button.click()
+        expect(part.get_by_role("button")).to_have_text("Show the plan again")
+        part.get_by_role("button").click()
+        expect(part.get_by_role("button")).to_have_text("Show what is left")
 
 
 def test_plans_are_judged_by_the_problem_as_it_is_now(

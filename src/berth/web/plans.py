@@ -18,6 +18,7 @@ from berth.explanation.binding import slowest_path
 from berth.files import document_from, plan_document, plan_from, plan_text
 from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput, Plan, Problem
+from berth.policies.failover import failover_of
 from berth.web.answers import unprocessable
 from berth.web.documents import finite, without_nan
 from berth.web.problems import file_facts
@@ -316,8 +317,17 @@ def changed(plan: Plan | None, assignment: Mapping[str, str | None] | None) -> P
     return replace(plan or Plan(), assignment=kept)
 
 
+def with_new_failover(problem: Problem, plan: Plan) -> Plan:
+    """A plan that somebody has changed, with failovers found anew where its own no longer hold."""
+    setting = Setting(problem)
+    if not problem.losses or not Situation(setting, plan).complete:
+        return plan
+    return replace(plan, failover=failover_of(setting, plan))
+
+
 def by_hand(problem: Problem, plan: Plan) -> Plan:
     """Somebody's own plan, judged."""
+    plan = with_new_failover(problem, plan)
     judged = evaluate(problem, plan)
     broken = len(judged.violations)
     return replace(

@@ -42,6 +42,15 @@ class Evaluate(RequestBody):
     previous: Text | None = None
 
 
+class Lose(RequestBody):
+    """A problem with a plan, an assignment, or a plan with changes, and the node that goes."""
+
+    problem: Text
+    node: Name
+    plan: Text | None = None
+    assignment: Places | None = None
+
+
 class Explain(RequestBody):
     """What to explain, and how much to try."""
 

@@ -13,7 +13,8 @@ from berth.evaluation.evaluate import change_between, judge_document, with_verdi
 from berth.files.mistakes import Mistake
 from berth.model import Download, Plan
 from berth.web.answers import answer, unprocessable
-from berth.web.plans import by_hand, changed, compared, judged
+from berth.web.losses import loss_of
+from berth.web.plans import by_hand, changed, compared, judged, with_new_failover
 from berth.web.requests import (
     PLAN_BODY,
     Author,
@@ -26,6 +27,7 @@ from berth.web.requests import (
     FileName,
     Id,
     IfMatch,
+    Lose,
     NewPlan,
     Service,
     etag_header,
@@ -107,7 +109,15 @@ def evaluate(service: CurrentService, request: Evaluate) -> Response:
     """Metrics, violations, loads, traffic and the slowest path of a plan."""
     problem = service.problems.problem(request.problem)
     previous = None if request.previous is None else service.plans.plan(request.previous)
-    return answer(judged(problem, _plan(service, request), previous))
+    plan = _plan(service, request)
+    return answer(judged(problem, with_new_failover(problem, plan) if request.assignment else plan, previous))
+
+
+@router.post("/loss", tags=["judging"], responses=failing(404, 422))
+def lose(service: CurrentService, request: Lose) -> Response:
+    """What becomes of a plan when a node goes, or its zone."""
+    problem = service.problems.problem(request.problem)
+    return answer(loss_of(problem, _plan(service, request), request.node))
 
 
 @router.post("/explain", tags=["judging"], responses=failing(404, 422, 503))
@@ -140,7 +150,7 @@ def compare(service: CurrentService, request: Compare) -> Response:
     return answer(compared(problem, plans))
 
 
-def _plan(service: Service, request: Evaluate | Explain) -> Plan:
+def _plan(service: Service, request: Evaluate | Explain | Lose) -> Plan:
     if request.plan is None and request.assignment is None:
         raise unprocessable([Mistake("plan", "a plan or an assignment is needed")])
     base = None if request.plan is None else service.plans.plan(request.plan)

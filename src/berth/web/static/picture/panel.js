@@ -6,32 +6,33 @@ import {swatch} from "../lib/palette.js";
 import {nodeLines, operatorLines} from "./facts.js";
 import {graphLayout} from "./graph-layout.js";
 import {GraphPicture, windowSize} from "./graph.js";
+import {lossSection} from "./loss.js";
 import {MapPicture, mapLegend} from "./map.js";
 
 const LEGIBLE = 0.5;
 
 /**
  * @param {any} scene see scene.js
- * @param {{judgement?: any, onOperator?: Function, onNode?: Function, onGrab?: Function}} options
+ * @param {{judgement?: any, onOperator?: Function, onNode?: Function, onGrab?: Function, lossOf?: (node: any) => Promise<any>}} options
+ *   lossOf asks what becomes of the plan when a node goes
  */
-export function picturePanel(scene, {judgement = null, onOperator, onNode, onGrab} = {}) {
+export function picturePanel(scene, {judgement = null, onOperator, onNode, onGrab, lossOf} = {}) {
   // A graph too large to be read beside the map gets the whole width below it; not where one is dragged to the other.
   const long = !onGrab && graphLayout(scene.applications, windowSize()).scale < LEGIBLE;
-  const state = {judgement, chosen: null};
+  const state = {judgement, chosen: null, loss: null, shown: false};
   const details = h("div", {class: "details card", "aria-live": "polite"});
   const map = new MapPicture({
     onNode: (node) => {
       if (onNode?.(node)) return;
-      state.chosen = node ? {node} : null;
-      showDetails();
+      choose(node ? {node} : null);
+      if (node && lossOf) askLoss(node);
     },
   });
   const graph = new GraphPicture({
     onGrab,
     onOperator: (operator) => {
-      state.chosen = {operator};
+      choose({operator});
       showOperator(operator);
-      showDetails();
       onOperator?.(operator);
     },
   });
@@ -42,18 +43,51 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
     map.mark({chosen: node?.index ?? -1});
   }
 
+  function choose(chosen) {
+    if (state.shown) showLeft(false);
+    Object.assign(state, {chosen, loss: null});
+    showDetails();
+  }
+
+  /** Asks what if a node goes; an answer about another node than the one that is chosen by then is dropped. */
+  async function askLoss(node) {
+    let loss = null;
+    try {
+      loss = await lossOf(node);
+    } catch (error) {
+      loss = {refused: error.mistakes?.[0]?.message ?? error.message};
+    }
+    if (state.chosen?.node !== node) return;
+    state.loss = loss;
+    showDetails();
+  }
+
+  function showLeft(shown) {
+    state.shown = shown;
+    const picture = shown ? state.loss.after : state.judgement;
+    map.setJudgement(picture);
+    graph.setPlan(picture?.assignment, picture?.critical_path);
+    showDetails();
+  }
+
+  function lossPart() {
+    if (!state.loss) return null;
+    if (state.loss.refused) return h("p", {class: "quiet fine"}, state.loss.refused);
+    return lossSection(state.loss, state.shown, () => showLeft(!state.shown));
+  }
+
   function showDetails() {
     const {node, operator} = state.chosen ?? {};
     const assignment = state.judgement?.assignment;
     const lines = node ? nodeLines(scene, node, state.judgement?.nodes.find((use) => use.index === node.index))
       : operator ? operatorLines(scene, operator, assignment) : null;
     fill(details, lines
-      ? [h("h3", {}, node ? [swatch(node.colour), " ", node.name] : lines[0]), h("ul", {}, lines.slice(1).map((line) => h("li", {}, line)))]
+      ? [h("h3", {}, node ? [swatch(node.colour), " ", node.name] : lines[0]), h("ul", {}, lines.slice(1).map((line) => h("li", {}, line))), lossPart()]
       : h("p", {class: "quiet"}, "Choose a node on the map or an operator in the graph to see its numbers here."));
   }
 
   function update(next) {
-    state.judgement = next;
+    Object.assign(state, {judgement: next, loss: null, shown: false});
     map.setJudgement(next);
     graph.setPlan(next?.assignment, next?.critical_path);
     showDetails();

@@ -29,7 +29,7 @@ export async function planView({main, id, plan: planId, current}) {
       post("compare", {problem: id, plans: [planId]})]);
     if (!current()) return undefined;
     const scene = sceneOf(view);
-    panel = picturePanel(scene, {judgement});
+    panel = picturePanel(scene, {judgement, lossOf: (node) => post("loss", {problem: id, plan: planId, node: node.name})});
     const here = compared.plans[0];
     const status = planStatus(here, goalMetric(entry.goal, metrics)?.maximise);
     fill(body,

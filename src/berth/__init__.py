@@ -20,17 +20,19 @@ if TYPE_CHECKING:
     from berth.files import load, load_plan, save_plan
     from berth.generators import generate
     from berth.model import BadInput, Front, Plan, Problem
-    from berth.policies import front, solve
+    from berth.policies import Alternatives, alternatives, front, solve
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Alternatives",
     "BadInput",
     "Evaluation",
     "Explanation",
     "Front",
     "Plan",
     "Problem",
+    "alternatives",
     "evaluate",
     "explain",
     "front",
@@ -42,12 +44,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Alternatives": "policies",
     "BadInput": "model",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
     "Front": "model",
     "Plan": "model",
     "Problem": "model",
+    "alternatives": "policies",
     "evaluate": "evaluation",
     "explain": "explanation",
     "front": "policies",

@@ -105,7 +105,8 @@ Then = Annotated[
 Within = Annotated[
     list[str] | None,
     as_option(
-        "How near to the best is near enough for what comes next: 5% or 0.05. Once for each goal, in order.",
+        "How near to the best is near enough for what comes next, or for --alternatives: 5% or 0.05. "
+        "Once for each goal, in order.",
         "SHARE",
         "--within",
     ),

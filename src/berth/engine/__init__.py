@@ -8,6 +8,7 @@ from berth.engine.case import (
     blocks_along_streams,
     case_of,
     case_of_sums,
+    likeness_case,
     previous_nodes_of_blocks,
     sizes_of_blocks,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "blocks_along_streams",
     "case_of",
     "case_of_sums",
+    "likeness_case",
     "previous_nodes_of_blocks",
     "sizes_of_blocks",
 ]

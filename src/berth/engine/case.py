@@ -11,7 +11,7 @@ from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import SAFE_TOLERANCE, one_core
 from berth.evaluation.metrics import AVAILABILITY, AdditiveMetric
-from berth.evaluation.situation import data_unit_bytes
+from berth.evaluation.situation import Unlike, data_unit_bytes
 from berth.exact.placement import BlockLimit, Placement
 from berth.model import BadInput
 
@@ -32,7 +32,11 @@ MOST_COSTS = 50_000_000
 
 
 def case_of(
-    placement: Placement, goal: Goal, rate: FloatArray | None = None, limited: bool = True
+    placement: Placement,
+    goal: Goal,
+    rate: FloatArray | None = None,
+    limited: bool = True,
+    own_costs: engine.OwnCosts | None = None,
 ) -> engine.Case:
     """The case of a placement whose candidates are not pruned yet.
 
@@ -41,6 +45,7 @@ def case_of(
         goal: what the value of a plan is.
         rate: replaces the rates of its pairs.
         limited: whether limits and requirements count; without them, it is only about the value.
+        own_costs: replace what the goal makes of blocks by themselves.
 
     Raises:
         BadInput: the goal has a metric that the engine doesn't know.
@@ -69,7 +74,7 @@ def case_of(
     return engine.Case(
         blocks=_blocks(placement),
         streams=_streams(placement, rate),
-        own_costs=_own_costs(placement, goal),
+        own_costs=_own_costs(placement, goal) if own_costs is None else own_costs,
         limits=_limits(placement, limited),
         links=links,
         machines=machines_of(network, goal, near, parts),
@@ -85,6 +90,26 @@ def case_of(
             availability=availability if is_product else 0.0,
         ),
     )
+
+
+def likeness_case(placement: Placement, known: Unlike) -> engine.Case:
+    """A case whose value is how many operators are where they are in a known plan, or more.
+
+    An instance counts its share of the operator on any node that had one: for several instances this is more
+    than what is the same, so what is different enough here is so for the judge.
+    """
+    graph, size = placement.graph, len(placement.network.nodes)
+    keys, values = [np.zeros(0, np.int64)], [np.zeros(0)]
+    for item in graph.operators:
+        instances = list(item.instances)
+        nodes = np.unique(known.nodes[instances]).astype(np.int64)
+        nodes = nodes[nodes >= 0]
+        for block in placement.block_of[instances].tolist():
+            keys.append(block * size + nodes)
+            values.append(np.full(len(nodes), 1.0 / len(instances)))
+    nothing = np.zeros(len(placement.blocks))
+    costs = _listed_costs(placement, keys, values, nothing, nothing)
+    return case_of(placement, Goal({}), limited=False, own_costs=costs)
 
 
 NO_PROCESSING = engine.Processing(load=np.zeros(0), one_core=np.zeros(0), processors=np.zeros(0))
@@ -240,12 +265,24 @@ def _own_costs(placement: Placement, goal: Goal) -> engine.OwnCosts:
             instances, nodes = np.repeat(np.arange(len(graph)), size), np.tile(np.arange(size), len(graph))
             keys.append(placement.block_of[instances].astype(np.int64) * size + nodes)
             values.append(goal.coefficient(name) * metric.per_instance(placement.setting, instances, nodes))
-    merged, position = np.unique(np.concatenate(keys), return_inverse=True)
-    owner, node = np.divmod(merged, size)
-    value = np.bincount(position, np.concatenate(values), minlength=len(merged)) + usual[owner]
     by_work = np.zeros(count)
     if "processing_power" in goal.weights:
         by_work = goal.coefficient("processing_power") * placement.block_busy
+    return _listed_costs(placement, keys, values, usual, by_work)
+
+
+def _listed_costs(
+    placement: Placement,
+    keys: list[IndexArray],
+    values: list[FloatArray],
+    usual: FloatArray,
+    by_work: FloatArray,
+) -> engine.OwnCosts:
+    """What blocks cost by themselves: added up under `block * nodes + node`, usual for all other nodes."""
+    count, size = len(placement.blocks), len(placement.network.nodes)
+    merged, position = np.unique(np.concatenate(keys), return_inverse=True)
+    owner, node = np.divmod(merged, size)
+    value = np.bincount(position, np.concatenate(values), minlength=len(merged)) + usual[owner]
     return engine.OwnCosts(
         by_work=by_work,
         usual=usual,

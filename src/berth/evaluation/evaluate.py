@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from berth.amounts import counted
 from berth.evaluation.goal import Goal
 from berth.evaluation.losses import loss_violations
 from berth.evaluation.metrics import METRIC_BY_NAME, METRICS
@@ -50,7 +51,15 @@ def evaluation_of(situation: Situation) -> Evaluation:
         worth_knowing = tuple(warnings(situation))
     metrics = {key: value for key, value in values.items() if value is not None and math.isfinite(value)}
     above = (f"{item.words} asked" for item in situation.setting.ceilings if not item.keeps(metrics))
-    return Evaluation(metrics, (*broken, *above), worth_knowing)
+    return Evaluation(metrics, (*broken, *above, *_too_like(situation)), worth_knowing)
+
+
+def _too_like(situation: Situation) -> Iterator[str]:
+    """The plans that a plan should differ from in more operators."""
+    for other in situation.setting.unlike:
+        count = int(other.elsewhere(situation.graph, situation.node_of).sum())
+        if count < other.least:
+            yield f"differs from a known plan in {counted(count, 'operator')}, {other.least} asked"
 
 
 SAME = 1e-6

@@ -133,6 +133,26 @@ class Occupied:
     """How many operators with a choice each node has."""
 
 
+@dataclass(frozen=True, eq=False)
+class Unlike:
+    """A plan that others have to differ from."""
+
+    nodes: IndexArray
+    """The node of each instance; -1: none."""
+    least: int
+    """The number of operators that have to be elsewhere."""
+
+    def elsewhere(self, graph: InstanceGraph, nodes: IndexArray) -> BoolArray:
+        """By operator, whether it is elsewhere in a plan: instances that swap places are where they were."""
+        same = self._sorted(graph, nodes) == self._sorted(graph, self.nodes)
+        return np.bincount(graph.operator_of, ~same, minlength=len(graph.operators)) > 0
+
+    @staticmethod
+    def _sorted(graph: InstanceGraph, nodes: IndexArray) -> IndexArray:
+        """The nodes of each operator's instances in ascending order, operator by operator."""
+        return nodes[np.lexsort((nodes, graph.operator_of))]
+
+
 @dataclass(frozen=True)
 class Setting:
     """What a plan is judged against: the problem and, where there are such, a previous plan and others."""
@@ -143,6 +163,8 @@ class Setting:
     """What others have taken of the nodes."""
     ceilings: tuple[Ceiling, ...] = ()
     """Goals that must not get worse than some values."""
+    unlike: tuple[Unlike, ...] = ()
+    """Plans that have to be different ones."""
 
     def capacity(self, resource: str) -> FloatArray:
         """What every node has of a resource for this problem."""

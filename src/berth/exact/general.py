@@ -15,6 +15,7 @@ from berth.exact.costs import Costs, add_metric
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
+from berth.exact.cpsat.unlike import add_unlike
 from berth.exact.survival.threats import Threats
 from berth.exact.symmetry import equal_nodes, interchangeable, least_of_equals
 from berth.exact.task import ExactTask, Found
@@ -94,6 +95,8 @@ def _model(task: ExactTask, ceiling: float, losses: list[Loss]) -> tuple[CpSatMo
         # a product in a sum can't be said in linear terms: the judge sees to that one
         if "availability" not in costs.factors:
             Objective(model, costs, kept.costs if kept.costs > 0 else np.inf).keep_within(kept.costs)
+    for known in task.placement.setting.unlike:
+        add_unlike(model, known)
     return model, Objective(model, task.costs, ceiling)
 
 

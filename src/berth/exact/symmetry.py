@@ -22,6 +22,8 @@ def interchangeable(placement: Placement, counting: Sequence[Costs]) -> list[lis
     """Groups of blocks with the same candidates, needs, neighbours, and the same of all costs that count."""
     groups: dict[object, list[int]] = {}
     neighbours = _neighbours(placement, counting)
+    # What differs from a known plan is counted in operators: only instances of one can be swapped then.
+    apart = bool(placement.setting.unlike)
     for block, numbers in enumerate(placement.blocks):
         nodes = placement.candidates[block]
         if len(numbers) > 1 or len(nodes) < 2:
@@ -33,6 +35,7 @@ def interchangeable(placement: Placement, counting: Sequence[Costs]) -> list[lis
             float(placement.graph.work_ms[number]),
             float(np.nan_to_num(placement.graph.load[number], nan=-1.0)),
             int(placement.graph.application_of[number]),
+            int(placement.graph.operator_of[number]) if apart else -1,
             _beyond_losses(placement, number),
             tuple(costs.block[block].tobytes() for costs in counting),
             tuple(sorted(neighbours[block])),
@@ -85,7 +88,8 @@ def equal_nodes(placement: Placement, counting: Sequence[Costs]) -> list[list[in
     survive = placement.setting.problem.survive
     # New routes may cross either, and labels tell what is lost at once.
     lost = survive is not None and (survive.label is not None or table.next_hop is not None)
-    incomparable = placement.packings or routed or lost
+    # A known plan tells nodes apart that are alike otherwise.
+    incomparable = placement.packings or routed or lost or placement.setting.unlike
     if len(nodes) > MOST_NODES or incomparable:
         return []
     groups: dict[object, list[list[int]]] = {}

@@ -258,7 +258,7 @@ class _Search:
             self._task,
             setting=replace(setting, problem=problem),
             budget=budget,
-            report=lambda told: self._task.report(replace(told, stage=f"{stage}: {told.stage}".rstrip(": "))),
+            report=self._task.staged(stage),
             start=None if start is None else assigned_nodes(problem, start),
         )
         plan = solve_task(part, self._policy)

@@ -6,7 +6,7 @@ limit. What is left open after the last goal is decided by what users like bette
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from berth.evaluation.evaluate import Evaluation, evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Ceiling, Goal
 from berth.exact.placement import Placement, unmodelled
 from berth.policies.failover import with_failover
-from berth.policies.policy import Answer, Level, Policy, Progress, Task, plan_of
+from berth.policies.policy import Answer, Level, Policy, Task, plan_of
 from berth.policies.search.cycles import LocalSearch
 
 SHARE = 0.5
@@ -58,7 +58,7 @@ def solve_in_order(task: Task, policy: Policy) -> Answer:
             setting=replace(setting, problem=problem.for_goal(weights)),
             budget=task.budget if last else task.budget.part(SHARE),
             start=task.start if kept is None else kept.answer.nodes,
-            report=_naming(task, weights),
+            report=task.staged(" and ".join(weights).replace("_", " ")),
         )
         answer = policy.solve(part)
         found = _judged(part, answer)
@@ -83,12 +83,6 @@ def solve_in_order(task: Task, policy: Policy) -> Answer:
         levels=tuple(levels),
         trace={**traces[0], "levels": traces[1:]},
     )
-
-
-def _naming(task: Task, weights: Mapping[str, float]) -> Callable[[Progress], None]:
-    """Tells how far it is, and with which goal."""
-    name = " and ".join(weights).replace("_", " ")
-    return lambda told: task.report(replace(told, stage=told.stage or name))
 
 
 def _within(given: tuple[float, ...], number: int, last: bool) -> float:

@@ -73,6 +73,7 @@ def _solve_with_sharing(task: Task, goal: Goal) -> Answer | None:
         not plain
         or _picks(parameters) != "any"
         or task.setting.ceilings
+        or task.setting.unlike
         or not all(map(covered, goal.weights))
     ):
         return None
@@ -151,6 +152,10 @@ def infeasible(task: Task, goal: Goal | None = None) -> Answer:
     if doubt is not None:
         reason = f"no plan found: {doubt}"
         return Answer("unknown", goal=goal, reason=reason, trace={"no_proof": doubt})
+    if task.setting.ceilings or task.setting.unlike:
+        asked = [ceiling.words for ceiling in task.setting.ceilings]
+        asked += ["different enough from those that are known"] if task.setting.unlike else []
+        return Answer("infeasible", goal=goal, reason=f"no plan is {' and '.join(asked)}")
     from berth.exact.conflict import clashes  # loads the solver
 
     lines = clashes(task.setting, task.budget.part(0.5, most=20.0))

@@ -56,6 +56,10 @@ class Task:
         """The problem to solve."""
         return self.setting.problem
 
+    def staged(self, stage: str) -> Callable[[Progress], None]:
+        """A report for a part of the task: it says at which stage that is, and then what it says itself."""
+        return lambda told: self.report(replace(told, stage=": ".join(filter(None, (stage, told.stage)))))
+
     def progress(self, objective: float | None, bound: float | None, stage: str = "") -> None:
         """Tell how far it is."""
         self.report(Progress(self.budget.elapsed, objective, bound, stage))

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.core import engine
-from berth.engine import blocks_along_streams, case_of, previous_nodes_of_blocks, sizes_of_blocks
+from berth.engine import (
+    blocks_along_streams,
+    case_of,
+    likeness_case,
+    previous_nodes_of_blocks,
+    sizes_of_blocks,
+)
 from berth.evaluation.goal import Goal
 from berth.exact.placement import Placement
 from berth.model.randomness import generator_for
@@ -44,6 +50,8 @@ SHARE = 0.2
 """The share of what is left that a cycle takes, within these."""
 SMALLEST_CEILING, CEILING_ROUNDING, CEILING_UNIT = 1e-6, 1e-12, 0.1
 """Of ceilings: units for those near 0, the share that is rounding, and the share that is one broken limit."""
+LIKENESS_ROUNDING = 1e-6
+"""Shares of operators are added up: so much is no operator."""
 REPAIRS = (0.3, 1.0, 0.1, 3.0)
 """How hot one repair after the other begins: so many units too many are taken lightly."""
 
@@ -56,15 +64,21 @@ class LocalSearch:
     ) -> None:
         self.placement, self._goal, self._seed = placement, goal, seed
         self.case = case_of(placement, goal, rate)
-        kept = placement.setting.ceilings
-        ceilings = [case_of(placement, item.goal, rate, limited=False) for item in kept]
+        kept, unlike = placement.setting.ceilings, placement.setting.unlike
+        operators = len(placement.graph.operators)
         scales = [max(abs(item.costs), SMALLEST_CEILING) for item in kept]
         self._search = engine.Search(
             self.case,
             int(generator_for(seed).integers(2**62)),
-            ceilings=ceilings,
-            most=[item.costs + CEILING_ROUNDING * scale for item, scale in zip(kept, scales, strict=True)],
-            unit=[CEILING_UNIT * scale for scale in scales],
+            ceilings=[
+                *(case_of(placement, item.goal, rate, limited=False) for item in kept),
+                *(likeness_case(placement, item) for item in unlike),
+            ],
+            most=[
+                *(item.costs + CEILING_ROUNDING * scale for item, scale in zip(kept, scales, strict=True)),
+                *(operators - item.least + LIKENESS_ROUNDING for item in unlike),
+            ],
+            unit=[*(CEILING_UNIT * scale for scale in scales), *(1.0 for _ in unlike)],
         )
         self._free = self.case.movable
         self._pace = 0.0

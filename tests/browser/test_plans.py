@@ -187,6 +187,27 @@ def test_plans_are_judged_by_the_problem_as_it_is_now(
     expect(tile(page, "response time ◎")).to_have_text(milliseconds(judged.metrics["response_time_ms"]))
 
 
+def test_processors_that_do_not_keep_up_are_told(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str], workspace: Path
+) -> None:
+    """A warning on the plan's page and while it is changed; the node's cores and load in words."""
+    page = open_page()
+    problem = stored("tag-and-count", "busy")
+    text = (workspace / problem).read_text()
+    (workspace / problem).write_text(text.replace("emits_bytes_per_s: 1000}", "emits_bytes_per_s: 1.0e+6}"))
+    solved(page, problem)
+    warning = page.locator(".notice.warn")
+    expect(warning).to_contain_text("node frankfurt: 40 processors needed, 2.2 there")
+    page.locator('[data-operator="tag-and-count/tag"]').click()
+    expect(page.locator(".details")).to_contain_text("each keeps up to 5 processors of speed 1 busy")
+    x, y = place_of(page, "frankfurt")
+    page.mouse.click(x, y)
+    expect(page.locator(".details")).to_contain_text("2 cores, each of speed 1.1 × reference")
+    expect(page.locator(".details")).to_contain_text("busy: 40 of 2.2 processors")
+    page.get_by_role("link", name="Change by hand").click()
+    expect(warning).to_contain_text("node frankfurt: 40 processors needed, 2.2 there")
+
+
 def test_a_job_can_be_stopped_and_keeps_its_plan(
     open_page: Callable[..., Page], stored: Callable[[str, str], str]
 ) -> None:

@@ -122,6 +122,26 @@ def test_judged_as_the_command_judges(client: TestClient, workspace: Path, plan:
     assert found["bottleneck"]["share"] == 0.5
 
 
+def test_processors_that_do_not_keep_up(client: TestClient, workspace: Path, plan: str) -> None:
+    """Loads and cores are in the picture; what is too much is a warning wherever the plan is judged."""
+    text = (workspace / "small.yaml").read_text()
+    text = text.replace("{from: source, to: work}", "{from: source, to: work, tuple_bytes: 0.1}")
+    text = text.replace("{name: paris,", "{name: paris, cores: 2,")
+    (workspace / "small.yaml").write_text(text)
+    view = client.get(f"{API}/problems/small.yaml/view").json()
+    assert [node["cores"] for node in view["nodes"]] == [1.0, 2.0, 1.0]
+    load = view["applications"][0]["operators"][1]["load"]
+    found = client.post(f"{API}/evaluate", json={"problem": "small.yaml", "plan": plan}).json()
+    (busy,) = (use for node in found["nodes"] for use in node["uses"] if use["label"] == "busy")
+    assert (busy["used"], busy["limit"], busy["share"]) == (load, 2.0, load / 2)
+    assert found["violations"] == []
+    assert [line.partition(":")[0] for line in found["warnings"]] == ["node paris", "app/work"]
+    (row,) = client.post(f"{API}/compare", json={"problem": "small.yaml", "plans": [plan]}).json()["plans"]
+    assert row["warnings"] == found["warnings"]
+    stored = client.post(f"{API}/plans", json={"problem": "small.yaml", "assignment": ASSIGNMENT}).json()
+    assert stored["plan"]["warnings"] == found["warnings"]
+
+
 def test_a_plan_with_changes(client: TestClient, plan: str) -> None:
     """One operator elsewhere, one taken away; against the plan before."""
     moved = evaluated(client, plan=plan, assignment={"app/work": "oslo"}, previous=plan).json()

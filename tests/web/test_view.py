@@ -26,7 +26,14 @@ def test_nodes_links_and_graphs(client: TestClient) -> None:
     (application,) = view["applications"]
     assert [operator["x"] for operator in application["operators"]] == [0.0, 0.5, 1.0]
     assert [operator["allowed"] for operator in application["operators"]] == [[0], None, [2]]
-    assert application["streams"][1] == {"from": 1, "to": 2, "bytes_per_s": 100.0, "grouping": "shuffle"}
+    assert application["streams"][1] == {
+        "from": 1,
+        "to": 2,
+        "bytes_per_s": 100.0,
+        "tuple_bytes": None,
+        "grouping": "shuffle",
+    }
+    assert [operator["load"] for operator in application["operators"]] == [0.0, None, 0.0]
     assert (view["layout"], view["geographic"], view["links_all"]) == ("delays", False, 3)
     assert view["etag"] == client.get(f"{API}/problems/small.yaml").json()["etag"]
 

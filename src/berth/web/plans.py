@@ -83,11 +83,17 @@ def _compared(problem: Problem, plan: Plan, goal: Goal | None) -> dict[str, Any]
     except BadInput as error:
         mistakes = [each.document() for each in mistakes_from(error)]
         left = replace(plan, status="unknown", reason=None, objective=None, bound=None, gap=None, metrics={})
-        return _row(left, told) | {"problem_objective": None, "violations": [], "mistakes": mistakes}
+        return _row(left, told) | {
+            "problem_objective": None,
+            "violations": [],
+            "warnings": [],
+            "mistakes": mistakes,
+        }
     value = None if goal is None else goal.value(judged.metrics)
     return _row(judged, told) | {
         "problem_objective": value,
         "violations": list(judged.violations),
+        "warnings": list(judged.warnings),
         "mistakes": [],
     }
 
@@ -345,6 +351,7 @@ def by_hand(problem: Problem, plan: Plan) -> Plan:
         seconds=0.0,
         metrics=judged.metrics,
         violations=judged.violations,
+        warnings=judged.warnings,
         trace={"objective_bounds": bounds} if (bounds := recorded_bounds(problem, plan)) else {},
     )
 

@@ -98,6 +98,7 @@ def _node(number: int, node: Node, place: FloatArray, earth: tuple[float, float]
         "hosts": node.hosts,
         "capacity": dict(node.capacity),
         "speed": node.speed,
+        "cores": node.cores,
         "availability": node.availability,
         "cost_per_hour": node.cost_per_hour,
         "nic_bytes_per_s": finite(node.nic_bytes_per_s),
@@ -168,6 +169,7 @@ def _application(problem: Problem, number: int) -> dict[str, Any]:
     ends = [(index[stream.sender], index[stream.receiver]) for stream in application.streams]
     first = sum(len(each.streams) for each in problem.applications[:number])
     rates = graph.stream_rate[first : first + len(ends)].tolist()
+    sizes = graph.tuple_bytes[first : first + len(ends)].tolist()
     places, layer_of, width, height = _graph_places(len(application.operators), ends)
     return {
         "name": application.name,
@@ -183,8 +185,16 @@ def _application(problem: Problem, number: int) -> dict[str, Any]:
             for position, member in enumerate(members)
         ],
         "streams": [
-            {"from": sender, "to": receiver, "bytes_per_s": finite(rate), "grouping": stream.grouping}
-            for (sender, receiver), rate, stream in zip(ends, rates, application.streams, strict=True)
+            {
+                "from": sender,
+                "to": receiver,
+                "bytes_per_s": finite(rate),
+                "tuple_bytes": finite(size),
+                "grouping": stream.grouping,
+            }
+            for (sender, receiver), rate, size, stream in zip(
+                ends, rates, sizes, application.streams, strict=True
+            )
         ],
     }
 
@@ -203,6 +213,7 @@ def _operator(problem: Problem, application: Application, position: int, member:
         "pinned": pinned,
         "demand": dict(operator.demand),
         "work_ms": operator.work_ms,
+        "load": finite(float(graph.load[item.first : item.first + operator.parallelism].max())),
         "state_bytes": operator.state_bytes,
         "type": operator.type,
     }

@@ -1,6 +1,7 @@
 /** Telling people what happened: an error with a way out, a short message, a line for screen readers. */
 
 import {h} from "./dom.js";
+import {counted} from "./format.js";
 
 /** Says something to screen readers without moving the focus. */
 export function announce(text) {
@@ -26,6 +27,13 @@ export function failure(error, ...waysOut) {
       ? h("ul", {}, error.mistakes.slice(0, 20).map((one) => h("li", {}, one.path ? h("code", {}, one.path) : null, one.path ? ": " : "", one.message)))
       : null,
     waysOut.length ? h("div", {class: "row"}, waysOut) : null);
+}
+
+/** What breaks nothing and is worth knowing; null where there is nothing. */
+export function warningList(lines) {
+  return lines?.length
+    ? h("div", {class: "notice warn"}, h("p", {}, h("strong", {}, `! ${counted(lines.length, "warning")}`)), h("ul", {}, lines.slice(0, 10).map((line) => h("li", {}, line))))
+    : null;
 }
 
 /** A place for what is still being loaded, of the height that it will roughly have. */

@@ -8,7 +8,7 @@ export function nodeLines(scene, node, use) {
   return [
     node.name,
     node.hosts ? `capacity: ${capacity.join(", ") || "none stated"}` : "hosts no operators",
-    node.speed !== 1 ? `speed ${quantity(node.speed)} × reference` : null,
+    node.cores !== 1 ? `${counted(node.cores, "core")}${node.speed === 1 ? "" : `, each of speed ${quantity(node.speed)} × reference`}` : node.speed !== 1 ? `speed ${quantity(node.speed)} × reference` : null,
     node.availability < 1 ? `availability ${percent(node.availability)}` : null,
     node.cost_per_hour ? `costs ${inUnit(node.cost_per_hour, "/h")}` : null,
     node.nic_bytes_per_s ? `network card ${byteRate(node.nic_bytes_per_s)}` : null,
@@ -28,6 +28,7 @@ export function operatorLines(scene, operator, assignment) {
     nodes.length ? `runs on ${listed(nodes)}` : null,
     operator.pinned ? `pinned to ${operator.pinned}` : operator.allowed ? `may run on ${counted(operator.allowed.length, "node")}` : null,
     operator.work_ms ? `${milliseconds(operator.work_ms)} of work for each piece of data` : null,
+    operator.load ? `${operator.parallelism > 1 ? "each keeps up to" : "keeps"} ${inUnit(operator.load, "processors")} of speed 1 busy` : null,
     ...Object.entries(operator.demand).map(([name, amount]) => `needs ${name} ${quantity(amount)}`),
     operator.state_bytes ? `keeps ${bytes(operator.state_bytes)} of state` : null,
   ].filter(Boolean);
@@ -39,7 +40,7 @@ export function listed(names, most = 6) {
 
 function used({used: amount, limit, share, label}) {
   const show = (value) => (/byte|card/.test(label) ? byteRate(value) : quantity(value));
-  const of = limit === null ? "no limit" : `of ${show(limit)}`;
+  const of = limit === null ? "no limit" : `of ${label === "busy" ? inUnit(limit, "processors") : show(limit)}`;
   return `${show(amount)} ${of}${share === null ? "" : ` (${percent(share)})`}`;
 }
 

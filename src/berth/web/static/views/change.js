@@ -8,7 +8,7 @@ import {askText} from "../lib/dialog.js";
 import {fill, h} from "../lib/dom.js";
 import {counted} from "../lib/format.js";
 import {difference, metricList, metricText} from "../lib/metrics.js";
-import {announce, failure, toast, waiting} from "../lib/notices.js";
+import {announce, failure, toast, waiting, warningList} from "../lib/notices.js";
 import {swatch} from "../lib/palette.js";
 import {address, go, guardLeaving, show} from "../lib/router.js";
 import {dragToNode} from "../picture/drag.js";
@@ -143,8 +143,9 @@ export async function changeView({main, id, plan: planId, current}) {
     }));
     fill(broken, now.violations.length
       ? h("div", {class: "notice bad"}, h("p", {}, h("strong", {}, `✕ Breaks ${counted(now.violations.length, "constraint")}`)), h("ul", {}, now.violations.slice(0, 10).map((line) => h("li", {}, line))))
-      : h("div", {class: "notice good"}, h("p", {}, h("strong", {}, "✓ Keeps every constraint"))));
-    if (past.length) announce([...said, now.violations.length ? `breaks ${now.violations.length}` : "breaks nothing"].join("; "));
+      : h("div", {class: "notice good"}, h("p", {}, h("strong", {}, "✓ Keeps every constraint"))), warningList(now.warnings));
+    const warned = now.warnings.length ? [counted(now.warnings.length, "warning")] : [];
+    if (past.length) announce([...said, now.violations.length ? `breaks ${now.violations.length}` : "breaks nothing", ...warned].join("; "));
   }
 
   /** Made once: a hundred lists of a hundred nodes take longer than all the rest. */

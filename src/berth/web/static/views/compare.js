@@ -163,6 +163,7 @@ function comparison(id, plans, metrics, goal) {
         const status = planStatus(plan, goalMetric(plan.goal, metrics)?.maximise);
         return h("td", {class: "figure"}, tag({...status, text: plan.status === "optimal" || plan.violations.length ? status.text : "keeps all"}));
       }),
+      plans.some((plan) => plan.warnings.length) ? row("warnings", (plan) => h("td", {class: "figure", title: plan.warnings.join("\n")}, plan.warnings.length || "–")) : null,
       figures("objective", objective, (plan) => plan.problem_objective, goalText(goal, metrics)),
       known.map((metric) => figures(metric.label, metric, (plan) => plan.metrics[metric.key], metric.about)))));
 }

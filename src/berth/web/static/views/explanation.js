@@ -72,10 +72,12 @@ function mending(answer) {
 
 function helps(answer, unit) {
   if (!answer.what_if) return null;
+  const busy = answer.what_if.changes.some((change) => change.utilisation_max_ratio);
   return h("div", {}, h("h3", {}, "What would help"), h("div", {class: "scroll"}, h("table", {},
-    h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Change"), h("th", {scope: "col", class: "figure"}, "Result"), h("th", {scope: "col", class: "figure"}, "Gain"))),
+    h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Change"), h("th", {scope: "col", class: "figure"}, "Result"), h("th", {scope: "col", class: "figure"}, "Gain"), busy ? h("th", {scope: "col", class: "figure"}, "Busiest") : null)),
     h("tbody", {}, answer.what_if.changes.map((change) => h("tr", {},
       h("th", {scope: "row"}, change.change),
       h("td", {class: "figure"}, change.objective === null ? change.reason ?? "none" : inUnit(change.objective, unit), change.proved ? " (proved)" : ""),
-      h("td", {class: "figure"}, change.gain ? distance(change.gain, unit) : "none")))))));
+      h("td", {class: "figure"}, change.gain ? distance(change.gain, unit) : "none"),
+      busy ? h("td", {class: "figure"}, change.utilisation_max_ratio === null ? "–" : percent(change.utilisation_max_ratio)) : null))))));
 }

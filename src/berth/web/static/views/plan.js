@@ -4,7 +4,7 @@ import {get, path, post, url} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
 import {duration} from "../lib/format.js";
 import {goalMetric, goalText, metricList, metricText} from "../lib/metrics.js";
-import {failure, waiting} from "../lib/notices.js";
+import {failure, waiting, warningList} from "../lib/notices.js";
 import {swatch} from "../lib/palette.js";
 import {address, show} from "../lib/router.js";
 import {planStatus} from "../lib/status.js";
@@ -38,6 +38,7 @@ export async function planView({main, id, plan: planId, current}) {
         h("p", {class: "fine"}, `Found by ${entry.policy ?? "an unknown policy"}${entry.seconds ? ` in ${duration(entry.seconds)}` : ""}; goal: ${goalText(entry.goal ?? view.objective, metrics)}.`),
         here.version === "another" ? h("p", {class: "fine"}, "Made for another version of this problem. The figures here are those under the problem as it is now; what was proved there doesn't count here.") : null,
         judgement.violations.length ? h("ul", {}, judgement.violations.slice(0, 12).map((line) => h("li", {}, line))) : null),
+      warningList(judgement.warnings),
       metricTiles(metrics, judgement.metrics, entry.goal),
       panel.element,
       h("div", {class: "columns"}, placement(scene, judgement), explanationSection(id, planId, metrics, entry)));

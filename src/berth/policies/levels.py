@@ -14,6 +14,7 @@ from berth.evaluation import METRIC_BY_NAME, Situation
 from berth.evaluation.evaluate import Evaluation, evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Ceiling, Goal
 from berth.exact.placement import Placement, unmodelled
+from berth.model.pair_fields import AllPairsError
 from berth.policies.failover import with_failover
 from berth.policies.policy import Answer, Level, Policy, Task, plan_of
 from berth.policies.search.cycles import LocalSearch
@@ -153,14 +154,19 @@ def break_ties(task: Task, answer: Answer) -> Answer:
     if "failover_response_time" in found.goal.weights:
         # the search can't see whether that stays as it is
         return answer
-    kept = replace(task.setting, ceilings=(Ceiling.near(found.goal, found.value, EQUAL),))
+    near = Ceiling.near(found.goal, found.value, EQUAL)
+    kept = replace(task.setting, ceilings=(*task.setting.ceilings, near))
     brought: dict[str, list[float]] = {}
     steps = min(TIE_STEPS * blocks, MOST_TIE_STEPS)
     for name in _ties(found):
         goal = Goal({name: 1.0})
         before = found.metrics[METRIC_BY_NAME[name].key]
         part = replace(task, setting=replace(kept, problem=problem.for_goal({name: 1.0})))
-        search = LocalSearch(Placement(part.setting, prune=False), goal, task.seed)
+        try:
+            search = LocalSearch(Placement(part.setting, prune=False), goal, task.seed)
+        except AllPairsError:
+            # too many nodes to look at every two of them: what is left open stays so
+            break
         assert found.answer.nodes is not None
         search.offer(found.answer.nodes)
         search.run(budget, steps, lambda: None)

@@ -25,6 +25,8 @@ from typing import Any
 Matrix = list[list[float | None]]
 
 BITS_PER_BYTE = 8
+TUPLE_BYTES = 4.0e4
+"""Events travel by the hundred."""
 
 # by how the region's name without its provider starts; the first that fits counts
 CONTINENTS = {
@@ -155,7 +157,7 @@ def node(region: str) -> dict[str, Any]:
         if place(region).startswith(start):
             labels["continent"] = continent
             break
-    return {"name": region, "capacity": {"cpu": 16}, "labels": labels}
+    return {"name": region, "capacity": {"cpu": 16}, "cores": 16, "labels": labels}
 
 
 def application() -> dict[str, Any]:
@@ -175,14 +177,14 @@ def application() -> dict[str, Any]:
             {"name": f"filter-{continent}", "demand": {"cpu": 2}, "work_ms": 2, "selectivity": 0.1},
         ]
         streams += [
-            {"from": f"events-{continent}", "to": f"filter-{continent}"},
-            {"from": f"filter-{continent}", "to": "merge"},
+            {"from": f"events-{continent}", "to": f"filter-{continent}", "tuple_bytes": TUPLE_BYTES},
+            {"from": f"filter-{continent}", "to": "merge", "tuple_bytes": TUPLE_BYTES},
         ]
     operators += [
         {"name": "merge", "demand": {"cpu": 4}, "work_ms": 5, "selectivity": 0.2},
         {"name": "dashboard", "pinned": "aws:sa-east-1", "demand": {"cpu": 1}, "work_ms": 1},
     ]
-    streams.append({"from": "merge", "to": "dashboard"})
+    streams.append({"from": "merge", "to": "dashboard", "tuple_bytes": TUPLE_BYTES})
     return {"name": "world-events", "operators": operators, "streams": streams}
 
 

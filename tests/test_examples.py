@@ -9,6 +9,7 @@ import pytest
 
 import berth
 from berth.policies.sequence import solve_in_turn
+from berth.simulate import Options, simulate
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 DATA = os.environ.get("BERTH_DATA")
@@ -36,6 +37,20 @@ def test_most_available_plan() -> None:
     fastest = berth.solve(problem)
     assert fastest.metrics["availability"] == pytest.approx(0.99**8)
     assert list(fastest.assignment.values()).count("frankfurt") == 8
+
+
+@pytest.mark.parametrize(
+    "name", ["edge-cameras", "edge-pipeline", "shared-sensors", "tag-and-count", "two-source-join"]
+)
+def test_processors_keep_up(name: str) -> None:
+    """All loads are known, and nobody is warned; simulated, nothing is assumed, and no queue grows."""
+    problem = berth.load(EXAMPLES / f"{name}.yaml")
+    plan = berth.solve(problem, time_limit=30)
+    assert plan.warnings == ()
+    assert plan.metrics["utilisation_max_ratio"] <= 1.0
+    if name != "edge-pipeline":  # its rates are measured first
+        result = simulate(problem, plan, Options(duration_s=2.0))
+        assert (result.assumed, result.unstable) == ((), ())
 
 
 @pytest.mark.parametrize("policy", ["mips", "ffd", "r-heron", "t-heron"])

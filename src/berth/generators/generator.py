@@ -154,14 +154,14 @@ class Space:
         return Delays(np.round(delays, DECIMALS))
 
 
-def streams_along(ends: Iterable[tuple[str, str]]) -> tuple[Stream, ...]:
+def streams_along(ends: Iterable[tuple[str, str]], tuple_bytes: float | None = None) -> tuple[Stream, ...]:
     """Streams whose rates follow from what is sent."""
-    return tuple(Stream(sender, receiver) for sender, receiver in ends)
+    return tuple(Stream(sender, receiver, tuple_bytes=tuple_bytes) for sender, receiver in ends)
 
 
-def in_a_row(names: Iterable[str]) -> tuple[Stream, ...]:
+def in_a_row(names: Iterable[str], tuple_bytes: float | None = None) -> tuple[Stream, ...]:
     """Every operator sends to the next one."""
-    return streams_along(pairwise(names))
+    return streams_along(pairwise(names), tuple_bytes)
 
 
 def any_host(network: Network, rng: np.random.Generator) -> str:

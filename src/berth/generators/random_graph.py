@@ -50,12 +50,13 @@ class RandomGraph(Generator):
     least_selectivity: float = setting(0.1, "smallest share of its input that an operator puts out", 0.0, 1e6)
     most_selectivity: float = setting(1.0, "largest share", 0.0, 1e6)
     emits_bytes_per_s: float = setting(1000.0, "what a source sends, B/s")
+    tuple_bytes: float = setting(100.0, "bytes of a tuple", 1e-9)
     pinned_ends: bool = setting(
         True, "operators without inputs or outputs are pinned to nodes drawn for them"
     )
     candidates: float = setting(1.0, "share of the nodes that may host another operator, drawn", 1e-9, 1.0)
     nodes: int = setting(20, "nodes", 1, MOST_NODES)
-    capacity: float = setting(8.0, "cpu of a node")
+    capacity: float = setting(8.0, "cpu of a node; it has as many cores, at least one")
     capacity_spread: float = setting(0.5, "spread of the capacities", 0.0, 1.0)
     speed_spread: float = setting(0.5, "spread of the speeds around 1", 0.0, 0.99)
     least_availability: float = setting(1.0, "worst availability of a node", 0.0, 1.0)
@@ -74,7 +75,13 @@ class RandomGraph(Generator):
             strict=True,
         )
         nodes = tuple(
-            Node(name, capacity={"cpu": capacity}, speed=speed, availability=availability)
+            Node(
+                name,
+                capacity={"cpu": capacity},
+                speed=speed,
+                cores=max(1.0, float(int(capacity))),
+                availability=availability,
+            )
             for name, capacity, speed, availability in drawn
         )
         return Network(nodes, matrices=between.matrices)
@@ -111,7 +118,8 @@ def _application(
                 selectivity=1.0 if source else selectivities[number],
             )
         )
-    streams = streams_along((f"o{sender}", f"o{receiver}") for sender, receiver in ends)
+    names = ((f"o{sender}", f"o{receiver}") for sender, receiver in ends)
+    streams = streams_along(names, parameters.tuple_bytes)
     return Application(name, tuple(operators), streams)
 
 

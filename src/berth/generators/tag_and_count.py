@@ -74,7 +74,7 @@ class TagAndCount(Generator):
             *(Operator(name, demand=one, work_ms=work, parallelism=self.parallelism) for name in STEPS),
             Operator("consumer", candidates=(consumer,), demand=one, work_ms=work),
         )
-        streams = in_a_row(operator.name for operator in operators)
+        streams = in_a_row((operator.name for operator in operators), self.tuple_bytes or None)
         return Problem("tag-and-count", network, (Application("tag-and-count", operators, streams),))
 
 

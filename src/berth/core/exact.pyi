@@ -145,5 +145,25 @@ class PathSearch:
     def plan(self) -> IndexArray:
         """The places of the best plan; none where nothing was faster."""
 
+class ChainLosses:
+    """What plans of a pipeline come to after losses, of which each takes some places and some operators."""
+
+    def __init__(
+        self,
+        cost: FloatArray,
+        step: FloatArray,
+        demand: FloatArray,
+        limit: FloatArray,
+        gone: BoolArray,
+        lost: BoolArray,
+    ) -> None:
+        """`step` has a layer for all losses, or one for each: routes may be others after it."""
+
+    def worst(self, plans: IndexArray, most: float, most_work: int) -> tuple[FloatArray, int]:
+        """Of each plan the time after the worst loss, infinite where it is not below `most`; the work left.
+
+        Below 0, some of them are not known.
+        """
+
 def cheapest_assignment(cost: FloatArray) -> IndexArray | None:
     """The column of each row, each column at most once; None where infinite costs leave no way."""

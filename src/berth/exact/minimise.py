@@ -27,6 +27,7 @@ from berth.exact.structure.any_shape import solve_small_graph
 from berth.exact.structure.by_shape import solve_by_structure
 from berth.exact.structure.near import near_candidates, solve_near
 from berth.exact.survival.failovers import Failovers
+from berth.exact.survival.pipelines import solve_pipeline_failovers
 from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
 from berth.model import Plan
 
@@ -108,7 +109,7 @@ def minimise(
         bound = _bound(goal, trivial)
         if bound is not None and gap_between(told.objective, bound) <= ROUNDED:
             return _concluded(placement, goal, told, bound, True, {"method": "known"})
-    shaped = solve_by_structure(task) or solve_near(task) or solve_sums(task) if ties == "any" else None
+    shaped = _by_shape(task) if ties == "any" else None
     if shaped is not None and shaped.outcome in ("optimal", "infeasible"):
         return _by_structure(placement, goal, shaped, judge)
     looks_ahead = goal.single == "response_time" and placement.size <= LARGEST_LOOKAHEAD
@@ -146,6 +147,12 @@ def minimise(
     if best is None:
         return Solution("unknown", bound=bound, trace=trace)
     return _concluded(placement, goal, best, bound, found.outcome == "optimal", trace)
+
+
+def _by_shape(task: ExactTask) -> Found | None:
+    """What is found for graphs of a known shape and for sums; None: neither is the case."""
+    methods = (solve_by_structure, solve_near, solve_pipeline_failovers, solve_sums)
+    return next((found for found in (method(task) for method in methods) if found is not None), None)
 
 
 def _failovers(setting: Setting, goal: Goal, budget: Budget, seed: int) -> Failovers | None:

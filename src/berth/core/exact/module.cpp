@@ -10,4 +10,5 @@ NB_MODULE(exact, module) {
     berth::exact::bind_tabu(module);
     berth::exact::bind_assignment(module);
     berth::exact::bind_paths(module);
+    berth::exact::bind_chain_losses(module);
 }

@@ -18,5 +18,6 @@ void bind_lifted(nb::module_& module);
 void bind_tabu(nb::module_& module);
 void bind_assignment(nb::module_& module);
 void bind_paths(nb::module_& module);
+void bind_chain_losses(nb::module_& module);
 
 }  // namespace berth::exact

@@ -82,6 +82,8 @@ class Objective:
 
     def at_least(self, costs: float) -> None:
         """No plan costs less, as was proved elsewhere: one that costs no more ends the search."""
+        if not self._terms:
+            return
         units = costs * self.factor
         least = int(np.ceil(units - self._slack - 1e-6 - 1e-9 * abs(units)))
         self._model.cp.add(self._expression >= least)

@@ -24,8 +24,13 @@ class Threats:
         self._task = task
         self.modelled: list[Loss] = []
         self._left_out = 0
-        if task.failovers is not None and self._size(len(task.failovers.losses)) <= AT_ONCE:
-            self.modelled = self._relevant(task.failovers.losses)
+        if task.failovers is not None:
+            relevant = self._relevant(task.failovers.losses)
+            if self._size(len(relevant)) <= AT_ONCE:
+                self.modelled = relevant
+            elif self._counts_time:
+                # without any, there would be nothing to minimise
+                self.modelled = relevant[:1]
 
     def _relevant(self, losses: tuple[Loss, ...]) -> list[Loss]:
         """Those that can change anything; after all others the response time is that of the plan."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +103,23 @@ def test_describe_has_what_a_problem_file_says() -> None:
             {"from": "both", "to": "store"},
         ],
     }
+
+
+def test_describe_takes_what_is_known_of_cores_and_tuples(tmp_path: Path) -> None:
+    """What the network says of its nodes counts more; streams and nodes that nobody knows stay."""
+    nodes = [{"name": "rome"}, {"name": "paris", "cores": 2}, {"name": "oslo"}]
+    machines = {"format": "berth/v1", "name": "machines", "network": {"nodes": nodes, "links": []}}
+    only = {"name": "a", "operators": [{"name": "x"}]}
+    (tmp_path / "machines.json").write_text(json.dumps({**machines, "applications": [only]}))
+    document = describe(
+        [words()],
+        tmp_path / "machines.json",
+        cores={"rome": 8.0, "paris": 16.0, "elsewhere": 4.0},
+        tuple_bytes={("words", "lines", "upper"): 120.5, ("other", "lines", "lower"): 1.0},
+    )
+    assert [node.get("cores") for node in document["network"]["nodes"]] == [8.0, 2, None]
+    sizes = [stream.get("tuple_bytes") for stream in document["applications"][0]["streams"]]
+    assert sizes == [120.5, None, None, None, None]
 
 
 def test_fields_are_checked_as_in_a_problem_file() -> None:

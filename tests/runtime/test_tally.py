@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from berth.files.run_folder import NOW_FILE, alive
+from berth.model import BadInput
 from berth.runtime import tally as live
 from berth.runtime import tally as tally_module
 from berth.runtime.measures import BatchMeasures, measured
 from berth.runtime.placement import Placement
 from berth.runtime.running import Migration
-from berth.runtime.tally import Latencies, RunTally, TallyWriter
+from berth.runtime.tally import Latencies, RunTally, TallyWriter, measured_sizes
 from tests.runtime.words import CHAIN, START, batch, chain, chain_reports
 
 TIMES = {1: 40.0, 2: 7.0, 3: 8.0, 4: 100.0, 5: 50.0, 6: 30.0, 7: 20.0, 8: 10.0}
@@ -54,6 +55,24 @@ def test_before_the_first_batch() -> None:
     document = tally.document()
     assert document["latency_ms"] is None
     assert json.dumps(document, allow_nan=False)
+
+
+def test_sizes_of_tuples(tmp_path: Path) -> None:
+    """From the report of a run, also of several applications as one; streams without rows have none."""
+    report = steady().document()
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    first = report["streams"][0]
+    key = (report["application"], first["from"], first["to"])
+    assert measured_sizes(tmp_path)[key] == first["bytes"] / first["rows"]
+    streams = [
+        {"from": "a/x", "to": "b/y", "rows": 10, "bytes": 80},
+        {"from": "b/y", "to": "b/z", "rows": 0, "bytes": 0},
+    ]
+    (tmp_path / "report.json").write_text(json.dumps({"application": "a+b", "streams": streams}))
+    assert measured_sizes(tmp_path) == {("b", "x", "y"): 8.0}
+    (tmp_path / "report.json").write_text("{}")
+    with pytest.raises(BadInput, match="not the report of a run"):
+        measured_sizes(tmp_path)
 
 
 def test_rates_of_now() -> None:

@@ -192,14 +192,27 @@ def describe(
     network: Path | None = option(
         None, "A problem file whose network and objective to take over.", "PROBLEM"
     ),
+    master_ui: str | None = option(
+        None, "The page of a cluster's master: nodes get the cores of their workers.", "URL", "--master-ui"
+    ),
+    run: Path | None = option(
+        None, "The folder of an earlier run: streams get the sizes of tuples that it saw.", "DIR"
+    ),
     out: Path | None = option(None, "Write it there instead: YAML, or JSON if it ends so.", "FILE"),
     as_json: AsJson = False,
 ) -> None:
     """Print what a problem file says of an application that is written in Python."""
     from berth.runtime import describe as describe_applications
     from berth.runtime import load_application
+    from berth.runtime.cluster.nodes import cores_of_workers
+    from berth.runtime.tally import measured_sizes
 
-    document = describe_applications([load_application(app) for app in apps], network)
+    document = describe_applications(
+        [load_application(app) for app in apps],
+        network,
+        cores=None if master_ui is None else cores_of_workers(master_ui),
+        tuple_bytes=None if run is None else measured_sizes(run),
+    )
     if out is not None and not is_standard(out):
         write_text(out, _text(document, as_json or out.suffix == ".json"))
     elif as_json:

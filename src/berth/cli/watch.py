@@ -78,6 +78,7 @@ _STYLES = {
     "node lost": "bold red",
     "node back": "green",
     "stuck": "bold red",
+    "warned": "yellow",
     "failed": "bold red",
     "migration failed": "red",
     "measuring failed": "red",

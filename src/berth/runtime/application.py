@@ -282,8 +282,20 @@ def write_batch(
     frame.write.format(form).mode("overwrite").save(os.path.join(os.fspath(folder), f"batch={batch_id}"))
 
 
-def describe(applications: Sequence[Application], network: str | Path | None = None) -> dict[str, Any]:
+def describe(
+    applications: Sequence[Application],
+    network: str | Path | None = None,
+    *,
+    cores: Mapping[str, float] | None = None,
+    tuple_bytes: Mapping[tuple[str, str, str], float] | None = None,
+) -> dict[str, Any]:
     """A problem file with these applications; without the network of another one, only that part of it.
+
+    Args:
+        applications: what runs.
+        network: a problem file, of which all but the applications is taken over.
+        cores: by node, for those of the network that don't say theirs: see `cores_of_workers`.
+        tuple_bytes: by application and the ends of a stream, what a tuple of it weighs: see `measured_sizes`.
 
     Raises:
         BadInput: an application says something of itself that no problem file may.
@@ -294,7 +306,15 @@ def describe(applications: Sequence[Application], network: str | Path | None = N
         with mistakes_in(network):
             problem_from(taken)
         whole |= {key: taken[key] for key in taken if key not in ("format", "name", "applications")}
+        for node in whole["network"]["nodes"]:
+            if node["name"] in (cores or {}):
+                node.setdefault("cores", (cores or {})[node["name"]])
     whole["applications"] = [described(each) for each in applications]
+    for application in whole["applications"]:
+        for stream in application["streams"]:
+            size = (tuple_bytes or {}).get((application["name"], stream["from"], stream["to"]))
+            if size is not None:
+                stream["tuple_bytes"] = size
     if network is not None:
         problem_from(whole)
     else:

@@ -17,12 +17,11 @@ from berth.runtime.loading import together
 from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import placement_of
 from berth.runtime.running import ENDS, FAILED, NODE_LOST, STOPPED, Run, RunOptions
-from berth.runtime.tally import RunTally, TallyWriter
+from berth.runtime.tally import REPORT_FILE, RunTally, TallyWriter
 
 GRACE_SECONDS = 60.0
 """For a node that is lost to come back."""
 POLL_SECONDS = 1.0
-REPORT_FILE = "report.json"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from berth.files.document import read_document
 from berth.files.run_folder import write_now
 from berth.model import BadInput
 from berth.runtime.application import Application
@@ -31,6 +32,7 @@ MOST_DIFFERENCES = 100
 
 Amounts = dict[tuple[str, ...], float]
 """By what it is and whose: `("in", operator)`, `("bytes", sender, receiver)`."""
+REPORT_FILE = "report.json"
 EVERY_SECONDS = 1.0
 _WIDTH = math.log(1.02)
 """Of a bucket of latencies: its end is 2 % above its start."""
@@ -414,3 +416,26 @@ class TallyWriter:
             except BadInput:
                 # a full disk ends no run: the next batch tries again
                 self._written_at = now + EVERY_SECONDS
+
+
+def measured_sizes(folder: Path) -> dict[tuple[str, str, str], float]:
+    """What a tuple of each stream weighed in a run, by its report: by application and the stream's ends.
+
+    Raises:
+        BadInput: the folder has no report of a run.
+    """
+    report = read_document(folder / REPORT_FILE)
+    try:
+        return {
+            _stream_of(report["application"], stream["from"], stream["to"]): stream["bytes"] / stream["rows"]
+            for stream in report["streams"]
+            if stream["rows"] > 0 and stream["bytes"] > 0
+        }
+    except (KeyError, TypeError):
+        raise BadInput(f"{folder / REPORT_FILE}: not the report of a run") from None
+
+
+def _stream_of(application: str, sender: str, receiver: str) -> tuple[str, str, str]:
+    """A stream as a problem file has it; where several applications ran as one, it is its receiver's."""
+    owner, several, name = receiver.partition("/")
+    return (owner, sender.partition("/")[2], name) if several else (application, sender, receiver)

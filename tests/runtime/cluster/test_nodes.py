@@ -11,9 +11,16 @@ from typing import Any
 
 import pytest
 
-from berth.model import BadInput
+from berth.model import BadInput, Node
 from berth.runtime.cluster.access import page_of
-from berth.runtime.cluster.nodes import Worker, node_of, read_page, resource_name
+from berth.runtime.cluster.nodes import (
+    Worker,
+    cluster_node,
+    cores_of_workers,
+    node_of,
+    read_page,
+    resource_name,
+)
 
 
 def units(*resources: tuple[str, int]) -> dict[str, Any]:
@@ -75,6 +82,23 @@ def test_workers_of_a_master() -> None:
     with served(json.dumps(page(entry())).encode()) as address:
         assert page_of(address).workers == (rome,)
         assert page_of(address + "/", ["rome"]).workers == (rome,)
+
+
+def test_cores_for_operators() -> None:
+    """One core of a worker is for the driver's own jobs; who doesn't answer as a master is no cluster."""
+    with served(
+        json.dumps(page(entry() | {"cores": 5}, entry("node_paris") | {"cores": 1})).encode()
+    ) as address:
+        assert cores_of_workers(address) == {"rome": 4.0, "paris": 1.0}
+    with served(b"[]") as address, pytest.raises(BadInput, match="no master of Spark answers"):
+        cores_of_workers(address)
+
+
+def test_cores_are_slots_where_nothing_else_says() -> None:
+    """A capacity comes first."""
+    assert cluster_node(Node("x", cores=4.0)).slots == 4
+    assert cluster_node(Node("x", capacity={"slots": 2}, cores=4.0)).slots == 2
+    assert cluster_node(Node("x", cores=0.5)).slots == 1
 
 
 def test_applications() -> None:

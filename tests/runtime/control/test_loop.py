@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,57 @@ def test_a_change_that_lasts_is_followed(tmp_path: Path) -> None:
     assert (after.value_promised, after.value_achieved) == (5.0, 5.0)
     assert after.assignment == {"app/work": "paris"}
     assert names(events, "waited") == ["waited"]
+
+
+def busy(rate: float, **network: float) -> Problem:
+    """A chain whose worker takes so many tuples a second of 10 ms; paris has more cores, and is slower."""
+    problem = chain(work={"parallelism": 2}, rate=100.0 * rate)
+    (application,) = problem.applications
+    source, work, sink = application.operators
+    operators = replace(source, work_ms=0.0), replace(work, work_ms=10.0), replace(sink, work_ms=0.0)
+    streams = tuple(replace(stream, tuple_bytes=100.0) for stream in application.streams)
+    nodes = tuple(
+        replace(node, cores=4.0, speed=0.9) if node.name == "paris" else node
+        for node in problem.network.nodes
+    )
+    return replace(
+        problem,
+        network=replace(problem.network, nodes=nodes, **network),
+        applications=(replace(application, operators=operators, streams=streams),),
+    )
+
+
+def watch_busy(folder: Path, *problems: Problem) -> list[Event]:
+    """A watch that begins with the worker on rome, and measures one problem after the other."""
+    left = list(problems)
+    run = FakeRun(work_on("rome", problems[0]), None)
+
+    def measure(telemetry: Path, problem: Problem, seconds: float) -> Problem:
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    with History(folder) as history:
+        ControlLoop(
+            run, problems[0], work_on("rome", problems[0]), measure, TERMS, history,
+            clock=run.clock, beside=Inline(),
+        ).run(200.0)  # fmt: skip
+    return read_history(folder)
+
+
+def test_what_does_not_keep_up_is_told_once(tmp_path: Path) -> None:
+    """Rates that were measured make rome too busy: a line says so, and nothing moves for it."""
+    events = watch_busy(tmp_path, busy(50.0), busy(150.0))
+    warned = only(events, "warned")
+    assert warned.reason == "node rome: 1.5 processors needed, 1 there"
+    assert names(events, "migrated") == []
+
+
+def test_a_plan_that_breaks_a_limit_of_utilisation_is_left(tmp_path: Path) -> None:
+    """The same with max_utilisation: another plan breaks nothing, so it is worth the slower path."""
+    problems = (busy(rate, max_utilisation=1.0) for rate in (50.0, 150.0))
+    events = watch_busy(tmp_path, *problems)
+    moved = only(events, "migrated")
+    assert moved.reason.startswith("node rome: 1.5 processors needed, 1 there; a plan that breaks 1 fewer")
+    assert names(events, "warned") == []
 
 
 def test_only_what_was_measured_since_a_migration_counts_after_it(tmp_path: Path) -> None:

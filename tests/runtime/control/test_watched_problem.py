@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from berth.evaluation import evaluate
 from berth.files import problem_from
 from berth.model import Application, BadInput, Operator, Plan, Stream
 from berth.runtime.control.watched_problem import (
@@ -17,10 +18,11 @@ from berth.runtime.control.watched_problem import (
     kept_operators,
     load_watched,
     source_rate,
-    streams_without_rate,
+    unmeasured_streams,
     waits_for_rates,
     with_operators_kept,
     with_state,
+    with_wishes_of,
     without_nodes,
 )
 
@@ -81,8 +83,10 @@ def test_rates_of_sources() -> None:
     assert source_rate(problem, "other") is None
     unknown = chain(rate=None)
     assert source_rate(unknown, "app") is None
-    assert streams_without_rate(unknown) == ["app/source -> work", "app/work -> sink"]
-    assert streams_without_rate(problem) == []
+    assert unmeasured_streams(unknown) == ["app/source -> work", "app/work -> sink"]
+    assert unmeasured_streams(problem) == ["app/source -> work", "app/work -> sink"]
+    sized = tuple(replace(stream, tuple_bytes=10.0) for stream in application.streams)
+    assert unmeasured_streams(replace(problem, applications=(replace(application, streams=sized),))) == []
 
 
 def test_which_objectives_wait_for_rates() -> None:
@@ -92,6 +96,7 @@ def test_which_objectives_wait_for_rates() -> None:
     assert waits_for_rates(with_objective(unknown, network_usage=1.0))
     assert not waits_for_rates(with_objective(chain(), network_usage=1.0))
     assert not waits_for_rates(with_objective(unknown, processing_power=1.0))
+    assert waits_for_rates(with_objective(chain(), utilisation_max=1.0))
 
 
 DOCUMENT: dict[str, Any] = {
@@ -129,6 +134,26 @@ def test_an_objective_may_wait_for_rates(tmp_path: Path) -> None:
     document = document_to_measure(wanted)
     assert problem_from(document).objective == {"response_time": 1.0}
     assert "bytes_per_s" not in document["applications"][0]["streams"][0]
+
+
+def test_a_limit_of_utilisation_may_wait_for_loads(tmp_path: Path) -> None:
+    """It is wished from the start, binds what is known, and holds for what was measured."""
+    network = {**DOCUMENT["network"], "max_utilisation": 0.5}
+    applications = json.loads(json.dumps(DOCUMENT["applications"]))
+    applications[0]["operators"][1]["work_ms"] = 10
+    path = written(tmp_path, network=network, applications=applications)
+    with pytest.raises(BadInput, match="max_utilisation"):
+        problem_from(json.loads(path.read_text()))
+    wanted = load_watched(path)
+    assert wanted.network.max_utilisation == 0.5
+    plan = Plan({"app/source": "rome", "app/sink": "paris"})
+    assert evaluate(wanted, plan).violations == ()
+    document = document_to_measure(wanted)
+    assert "max_utilisation" not in document["network"]
+    document["applications"][0]["streams"][0] |= {"bytes_per_s": 6000, "tuple_bytes": 100}
+    measured = with_wishes_of(wanted, problem_from(document))
+    (line,) = evaluate(measured, plan).violations
+    assert line.startswith("node paris: 0.6 processors needed, 0.5 there")
 
 
 def test_known_rates_are_as_anywhere(tmp_path: Path) -> None:

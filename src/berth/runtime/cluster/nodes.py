@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from berth.model import BadInput
+
 if TYPE_CHECKING:
     from berth.model import Node
 
@@ -50,8 +52,11 @@ class ClusterNode:
 
 
 def cluster_node(node: Node) -> ClusterNode:
-    """The room that a capacity of `cpu` (or else `slots`) and `memory` means; enough for an executor."""
-    slots = node.capacity.get("cpu", node.capacity.get("slots", 0.0))
+    """The room that a capacity of `cpu` (or else `slots`, or its `cores`) and `memory` means.
+
+    It is enough for an executor.
+    """
+    slots = node.capacity.get("cpu", node.capacity.get("slots", node.cores))
     memory = node.capacity.get("memory", 0.0)
     return ClusterNode(node.name, max(1, int(slots)), max(EXECUTOR_MB, int(memory / 2**20)))
 
@@ -137,6 +142,19 @@ def ask_master(ui_url: str, names: Mapping[str, str] | None = None) -> MasterPag
     if answer.status != http.HTTPStatus.OK:
         raise ValueError(f"it answers {answer.status} {answer.reason}")
     return read_page(json.loads(text), names or {})
+
+
+def cores_of_workers(ui_url: str) -> dict[str, float]:
+    """The cores that every node's worker has for operators: one of them is for the driver's own jobs.
+
+    Raises:
+        BadInput: there is no master of Spark at this address.
+    """
+    try:
+        page = ask_master(ui_url)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"--master-ui {ui_url}: no master of Spark answers: {error}") from None
+    return {worker.node: float(max(1, worker.cores - 1)) for worker in page.workers if worker.alive}
 
 
 def read_page(document: Any, names: Mapping[str, str]) -> MasterPage:

@@ -25,6 +25,7 @@ TABLE_EVERY = 20
 Name = Literal[
     "started",
     "looked",
+    "warned",
     "kept",
     "waited",
     "proposed",

@@ -76,6 +76,8 @@ class ControlLoop:
         """Whether a migration failed, so that nothing runs."""
         self._noticed = self.clock()
         """When a node was last seen to be dead."""
+        self._warned: set[str] = set()
+        """What was last warned of."""
 
     def run(self, seconds: float | None = None, reason: str = "") -> str:
         """Watch until the run ends, or so many seconds are over.
@@ -91,6 +93,7 @@ class ControlLoop:
         self._running_since = self.clock()
         self._prepare()
         self._note("started", reason, value_achieved=self._value(), source_bytes_per_s=self._rate())
+        self._warn()
         try:
             while self.clock() < until:
                 word = self._wait(until)
@@ -185,6 +188,7 @@ class ControlLoop:
                 value_achieved=self._value(),
                 source_bytes_per_s=self._rate(),
             )
+            self._warn()
         look = Look(self.clock(), self.problem, self.plan, self._dead, replan, fresh)
         decision, self._memory = decide(self._memory, look, self._yardstick, self.options)
         self._act(decision)
@@ -321,6 +325,14 @@ class ControlLoop:
         event = Event(self.clock(), name, reason, number, dict(chosen.assignment))
         self.history.record(replace(event, **values))  # type: ignore[arg-type]
 
+    def _warn(self) -> None:
+        """Tell what the plan that runs has too much of to do, once, and again when that has changed."""
+        lines = self._yardstick.judge(self.problem, self.plan).warnings
+        about = {line.partition(":")[0] for line in lines}
+        if about - self._warned:
+            self._note("warned", "; ".join(lines))
+        self._warned = about
+
     def _value(self) -> float | None:
         return self._yardstick.judge(self.problem, self.plan).value
 
@@ -331,7 +343,13 @@ class ControlLoop:
 def _judged(problem: Problem, plan: Plan, current: Plan, yardstick: Yardstick) -> Plan:
     judged = evaluate(problem, plan, current)
     value = yardstick.judge(problem, plan).value
-    return replace(plan, metrics=judged.metrics, violations=judged.violations, objective=value)
+    return replace(
+        plan,
+        metrics=judged.metrics,
+        violations=judged.violations,
+        warnings=judged.warnings,
+        objective=value,
+    )
 
 
 def _line(error: BaseException) -> str:

@@ -29,6 +29,8 @@ class PlanValue:
     violations: tuple[str, ...]
     value: float | None
     """The objective, as far as it can be known."""
+    warnings: tuple[str, ...] = ()
+    """What breaks nothing: nodes that would have more to do than they can."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Yardstick:
         """What a plan is worth under a problem."""
         judged = evaluate(problem, plan)
         value = None if self._lacks_bounds else self.goal.value(judged.metrics)
-        return PlanValue(judged.metrics, judged.violations, value)
+        return PlanValue(judged.metrics, judged.violations, value, judged.warnings)
 
     def gain(self, before: PlanValue, after: PlanValue) -> float:
         """How much better `after` is: 0.2 is a fifth, below 0 is worse.

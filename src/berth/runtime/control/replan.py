@@ -23,7 +23,7 @@ from berth.runtime.control.watched_problem import (
     computed_for_itself,
     homeless_operators,
     kept_operators,
-    streams_without_rate,
+    unmeasured_streams,
     waits_for_rates,
     with_operators_kept,
     without_nodes,
@@ -65,7 +65,7 @@ def first_plan(problem: Problem, options: WatchOptions) -> Replan:
     if waits_for_rates(problem):
         weights = _known_part(problem, weights) or _without_rates(problem)
         reason = (
-            f"{_named(streams_without_rate(problem), 'no rate')}: a first plan for {_words(weights)} "
+            f"{_unmeasured(problem, 'no')}: a first plan for {_words(weights)} "
             f"(paper 000, section 6.2); {_words(problem.objective)} once rates are measured"
         )
         if any(item.name == "first_run" for item in fields(find_policy(options.policy).parameters)):
@@ -131,7 +131,7 @@ def next_plan(
     best: Offer | None = None
     if any(goal_mistakes(problem)):
         if not forced:
-            return Replan(current, _named(streams_without_rate(problem), "still no rate"))
+            return Replan(current, _unmeasured(problem, "still no"))
         # anywhere is better than on a dead node; for the others nothing is known to be better
         alive = replace(alive.for_goal(_without_rates(alive)), objective_bounds={})
         yardstick = Yardstick.of(alive)
@@ -251,6 +251,7 @@ def _judged(situation: Situation, plan: Plan) -> Plan:
         reason=f"the plan breaks {len(judged.violations)} constraint(s)" if judged.violations else None,
         metrics=judged.metrics,
         violations=judged.violations,
+        warnings=judged.warnings,
     )
 
 
@@ -287,8 +288,10 @@ def _why_homeless(homeless: Mapping[str, tuple[str, ...] | None], dead: Collecti
     return "; ".join(lines)
 
 
-def _named(names: list[str], what: str) -> str:
-    return f"{what} is known of {shortened(names, MOST_NAMED)}"
+def _unmeasured(problem: Problem, no: str) -> str:
+    """Which streams the objective waits for, and what of them."""
+    what = "rate" if np.isnan(problem.instances.stream_rate).any() else "size of tuples"
+    return f"{no} {what} is known of {shortened(unmeasured_streams(problem), MOST_NAMED)}"
 
 
 def _words(weights: Mapping[str, float]) -> str:

@@ -23,7 +23,7 @@ from berth.runtime.control.offers import Yardstick
 from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import first_plan
 from berth.runtime.control.report import draw_timelines, write_page
-from berth.runtime.control.watched_problem import document_to_measure, kept_operators, with_objective_of
+from berth.runtime.control.watched_problem import document_to_measure, kept_operators, with_wishes_of
 from berth.runtime.observer import RunFailed, RunObserver
 from berth.runtime.placement import described_in, placement_of
 from berth.runtime.runner import RunResult, folder_of
@@ -174,7 +174,7 @@ def _measure_by(measurer: Measurer, running: Run, wanted: Problem, folder: Path)
         running.flush()
         known = measurer.measure(telemetry, known, seconds)
         passed, known_at = time.monotonic() - known_at, time.monotonic()
-        return with_slow_availability(problem, with_objective_of(wanted, load(known)), passed)
+        return with_slow_availability(problem, with_wishes_of(wanted, load(known)), passed)
 
     return measure
 

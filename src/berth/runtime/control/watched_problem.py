@@ -15,7 +15,9 @@ from berth.files.document import mistakes_in, read_document
 from berth.model import BadInput, Operator, Plan, Problem
 from berth.model.errors import did_you_mean
 
-_OBJECTIVE = ("objective", "objective_scale", "objective_bounds")
+_OBJECTIVE = ("objective", "objective_within", "objective_scale", "objective_bounds")
+_UTILISATION = "max_utilisation"
+"""A limit of the network that a file may only have where all loads are known."""
 
 
 def computed_for_itself(problem: Problem) -> Problem:
@@ -99,16 +101,18 @@ def homeless_operators(problem: Problem) -> dict[str, tuple[str, ...] | None]:
     }
 
 
-def streams_without_rate(problem: Problem) -> list[str]:
-    """The streams whose rate is not known: `application/sender -> receiver`."""
+def unmeasured_streams(problem: Problem) -> list[str]:
+    """The streams whose rate is not known, or else whose size of tuples: `application/sender -> receiver`."""
     graph = problem.instances
-    return [
+    names = [
         f"{graph.operators[sender].name} -> {stream.receiver}"
-        for stream, sender, rate in zip(
-            graph.streams, graph.stream_ends[:, 0].tolist(), graph.stream_rate.tolist(), strict=True
-        )
-        if math.isnan(rate)
+        for stream, sender in zip(graph.streams, graph.stream_ends[:, 0].tolist(), strict=True)
     ]
+    for values in (graph.stream_rate, graph.tuple_bytes):
+        unknown = [name for name, value in zip(names, values.tolist(), strict=True) if math.isnan(value)]
+        if unknown:
+            return unknown
+    return []
 
 
 def source_rate(problem: Problem, application: str) -> float | None:
@@ -132,19 +136,22 @@ def waits_for_rates(problem: Problem) -> bool:
 
 def _with_any_rates(problem: Problem) -> Problem:
     applications = tuple(
-        replace(each, streams=tuple(replace(stream, bytes_per_s=1.0) for stream in each.streams))
+        replace(
+            each,
+            streams=tuple(replace(stream, bytes_per_s=1.0, tuple_bytes=1.0) for stream in each.streams),
+        )
         for each in problem.applications
     )
     return replace(problem, applications=applications)
 
 
 def document_to_measure(problem: Problem) -> dict[str, Any]:
-    """A problem's document without the objective: one that can be loaded while rates are unknown."""
-    return _without_objective(problem_document(problem))
+    """A problem's document without what is wished: one that can be loaded while rates are unknown."""
+    return _without_wishes(problem_document(problem))
 
 
 def load_watched(path: str | Path) -> Problem:
-    """Read a problem file whose objective may have to wait for rates.
+    """Read a problem file whose objective and limit of utilisation may have to wait for rates.
 
     Raises:
         BadInput: what measuring would not cure.
@@ -157,18 +164,20 @@ def load_watched(path: str | Path) -> Problem:
             return _without_rates(document, error)
 
 
-def _without_objective(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in document.items() if key not in _OBJECTIVE}
+def _without_wishes(document: Mapping[str, Any]) -> dict[str, Any]:
+    network = {key: value for key, value in document["network"].items() if key != _UTILISATION}
+    rest = {key: value for key, value in document.items() if key not in _OBJECTIVE}
+    return {**rest, "network": network}
 
 
 def _without_rates(document: Any, error: BadInput) -> Problem:
     """The problem, if all that is wrong with it is that rates are not known yet."""
     try:
-        plain = problem_from(_without_objective(document))
+        plain = problem_from(_without_wishes(document))
         measured = problem_from(_with_rates(document))
-    except (BadInput, AttributeError):
+    except (BadInput, AttributeError, KeyError, TypeError):
         raise error from None
-    return with_objective_of(measured, plain)
+    return with_wishes_of(measured, plain)
 
 
 def _with_rates(document: dict[str, Any]) -> dict[str, Any]:
@@ -176,13 +185,15 @@ def _with_rates(document: dict[str, Any]) -> dict[str, Any]:
     for application in filled["applications"]:
         for stream in application.get("streams", ()):
             stream.setdefault("bytes_per_s", 1.0)
+            stream.setdefault("tuple_bytes", 1.0)
     return filled
 
 
-def with_objective_of(wanted: Problem, problem: Problem) -> Problem:
-    """A problem with what another one asks for."""
+def with_wishes_of(wanted: Problem, problem: Problem) -> Problem:
+    """A problem with what another one asks for: its objective, and how busy processors may be."""
     return replace(
         problem,
+        network=replace(problem.network, max_utilisation=wanted.network.max_utilisation),
         objective=wanted.objective,
         then=wanted.then,
         objective_within=wanted.objective_within,

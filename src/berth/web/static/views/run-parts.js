@@ -9,10 +9,10 @@ import {swatch} from "../lib/palette.js";
 
 const EVENTS = {
   started: "▶", finished: "✓", failed: "✕", stopped: "■", looked: "·", kept: "=", waited: "…", migrated: "⇄", "rolled back": "↩",
-  proposed: "?", declined: "✕", "node lost": "✕", "node back": "↑", stuck: "!", "measuring failed": "✕", "migration failed": "✕",
+  proposed: "?", declined: "✕", "node lost": "✕", "node back": "↑", stuck: "!", warned: "!", "measuring failed": "✕", "migration failed": "✕",
 };
 /** Events that screen readers are told at once, and that curves are marked with. */
-export const LOUD = new Set(["migrated", "rolled back", "node lost", "node back", "stuck", "migration failed", "failed", "proposed"]);
+export const LOUD = new Set(["migrated", "rolled back", "node lost", "node back", "stuck", "warned", "migration failed", "failed", "proposed"]);
 
 export function tiles(figures, run) {
   const tile = (name, value) => h("div", {class: "tile"}, h("dt", {}, name), h("dd", {}, value));

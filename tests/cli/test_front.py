@@ -133,7 +133,7 @@ def test_no_plan_found(tmp_path: Path) -> None:
         ),
         (
             ("--objective", "traffic", "--objective", "failover_response_time"),
-            "--objective failover_response_time: nothing is lost without 'survive'",
+            "objective.failover_response_time: nothing is lost without 'survive'",
         ),
         ((*BOTH, "--out", JOIN), f"--out {JOIN}: no folder: file exists"),
     ],
@@ -196,6 +196,7 @@ def test_how_a_front_is_shown() -> None:
         "status": "unknown",
         "reason": "out of time",
         "complete": False,
+        "summary": "no points",
         "seconds": 1.0,
         "points": [],
     }

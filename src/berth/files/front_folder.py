@@ -24,6 +24,7 @@ def front_document(front: Front) -> dict[str, Any]:
         "status": front.status,
         "reason": front.reason,
         "complete": front.complete,
+        "summary": front.line,
         "seconds": front.seconds,
         "points": [
             {

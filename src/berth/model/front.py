@@ -47,6 +47,8 @@ class Front:
     @property
     def line(self) -> str:
         """How many points there are, and what is proved of them."""
+        if not self.points:
+            return "proved: there is no plan" if self.complete else "no points"
         count, proved = len(self.points), sum(point.proved for point in self.points)
         told = "1 point" if count == 1 else f"{count} points"
         if self.complete:

@@ -15,12 +15,12 @@ from typing import Any, Literal
 
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
-from berth.evaluation.goal import OPTIMAL_GAP, Ceiling, Goal, gap_between
+from berth.evaluation.goal import OPTIMAL_GAP, Ceiling, Goal, gap_between, goal_mistakes
 from berth.evaluation.situation import assigned_nodes
 from berth.model import BadInput, Plan, Problem
 from berth.model.errors import one_of
 from berth.model.front import Front, FrontPoint
-from berth.policies.policy import Policy, Progress, Task, mistakes_for
+from berth.policies.policy import Policy, Progress, Task
 from berth.policies.registry import DEFAULT, find_policy, policy_names
 from berth.policies.solve import DEFAULT_TIME_LIMIT, solve_task, task_for
 
@@ -65,14 +65,18 @@ def front(
             that doesn't keep goals.
     """
     chosen = find_policy(policy) if isinstance(policy, str) else policy
-    _check(problem, first, second, points)
-    check_keeps(chosen)
+    check_front(problem, first, second, points, chosen)
     goals = problem.for_goal({first: 1.0}, {second: 1.0})
     task = task_for(Setting(goals, previous), chosen, time_limit, seed, progress, budget, parameters)
     return _Search(task, chosen, points).front()
 
 
-def _check(problem: Problem, first: str, second: str, points: int) -> None:
+def check_front(problem: Problem, first: str, second: str, points: int, policy: Policy) -> None:
+    """Refuse what no front can be found for.
+
+    Raises:
+        BadInput: metrics, points or the policy, as `front` has it.
+    """
     for name in (first, second):
         if name not in METRIC_BY_NAME:
             raise BadInput(f"--objective: no metric {one_of(name, METRIC_BY_NAME)}")
@@ -80,10 +84,11 @@ def _check(problem: Problem, first: str, second: str, points: int) -> None:
         raise BadInput(f"--objective: {first} twice; a front lies between two different metrics")
     if points < 2:
         raise BadInput(f"--points: {points} is below 2, the two ends of a front")
-    named = ((name, f"--objective {name}") for name in (first, second))
-    mistakes = [line for name, owner in named for line in mistakes_for(problem, name, owner)]
+    alone = (problem.for_goal({name: 1.0}) for name in (first, second))
+    mistakes = [line for goal in alone for line in goal_mistakes(goal)]
     if mistakes:
         raise BadInput(mistakes)
+    check_keeps(policy)
 
 
 def check_keeps(policy: Policy) -> None:

@@ -25,7 +25,7 @@ ID_PATTERN = r"^[0-9]{8}-[0-9]{6}-[0-9a-f]{6}$"
 
 @dataclass(frozen=True)
 class Job:
-    """One solve."""
+    """One solve, or the search for a front."""
 
     id: str
     state: State
@@ -52,6 +52,9 @@ class Job:
     stage: str = ""
     metrics: Mapping[str, float] | None = None
     author: str = ""
+    kind: Literal["solve", "front"] = "solve"
+    points: int | None = None
+    """Of a front that is there."""
 
     @property
     def over(self) -> bool:
@@ -107,7 +110,9 @@ class JobFolder:
     def latest(self, job: Job) -> Job:
         """A running job with its last progress."""
         progress = {} if job.over else _last_progress(self.place(job.id) / EVENTS)
-        return replace(job, **{name: progress[name] for name in _PROGRESS if name in progress})
+        # of a front there are many objectives, one for each point
+        names = _PROGRESS if job.kind == "solve" else ("stage",)
+        return replace(job, **{name: progress[name] for name in names if name in progress})
 
 
 def _last_progress(file: Path) -> dict[str, Any]:

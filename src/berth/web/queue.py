@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import tempfile
 import threading
@@ -11,12 +12,13 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from berth.evaluation.goal import Goal
 from berth.files import plan_from, plan_text
 from berth.files.mistakes import Mistake
-from berth.model import BadInput, Plan
+from berth.model import BadInput, Plan, Problem
+from berth.policies.front import check_front
 from berth.policies.policy import parameters_from
 from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
@@ -111,6 +113,34 @@ class JobQueue:
         """
         content, reading = self._problems.reading(str(request["problem"]))
         problem = problem_as_requested(reading.ready, request)
+        if request.get("name") is not None:
+            new_name(str(request["name"]), PLAN_ENDS)
+        return self._taken_on("solve", request, content, problem, author)
+
+    def submit_front(self, request: Mapping[str, Any], author: str) -> dict[str, Any]:
+        """Take the search for a front on.
+
+        Raises:
+            Refused: there are mistakes in it, or too many wait.
+        """
+        content, reading = self._problems.reading(str(request["problem"]))
+        first, second = request["objectives"]
+        policy = find_policy(str(request["policy"]))
+        try:
+            check_front(reading.ready, first, second, int(request["points"]), policy)
+        except BadInput as error:
+            raise BadInput(re.sub("^(--)?objective", "objectives", line) for line in error.mistakes) from None
+        return self._taken_on("front", request, content, reading.ready.for_goal({first: 1.0}), author)
+
+    def _taken_on(
+        self,
+        kind: Literal["solve", "front"],
+        request: Mapping[str, Any],
+        content: Content,
+        problem: Problem,
+        author: str,
+    ) -> dict[str, Any]:
+        """A new job at the end of the queue."""
         policy = find_policy(str(request["policy"]))
         parameters_from(policy.parameters, request.get("parameters") or {}, policy.about.name)
         if request["time_limit"] > self._settings.longest_solve_s:
@@ -118,8 +148,6 @@ class JobQueue:
             raise BadInput(
                 [f"time_limit: {request['time_limit']:g} is above {most}, the most that is allowed"]
             )
-        if request.get("name") is not None:
-            new_name(str(request["name"]), PLAN_ENDS)
         extra = {}
         if request.get("previous") is not None:
             extra["previous.json"] = plan_text(self._plans.plan(str(request["previous"])))
@@ -135,6 +163,7 @@ class JobQueue:
             goal=dict(problem.objective),
             maximise=Goal(problem.objective).maximise,
             author=author,
+            kind=kind,
         )
         with self._changed:
             if len(self._waiting) >= self._settings.most_waiting:
@@ -142,12 +171,27 @@ class JobQueue:
                 raise Refused(429, words, headers={"Retry-After": RETRY_SECONDS})
             place = self._folder.place(job.id)
             place.mkdir()
-            write_request(place, "solve", request, content, extra)
+            write_request(place, kind, request, content, extra)
             self._folder.save(job)
             self._jobs[job.id] = job
             self._waiting.append(job.id)
             self._changed.notify()
         return self.document(job.id)
+
+    def front(self, identity: str) -> dict[str, Any]:
+        """The front that a job has found.
+
+        Raises:
+            Refused: the job has found none, or is not over yet.
+        """
+        job = self.job(identity)
+        if job.kind == "front" and not job.over:
+            raise Refused(409, f"the job is not over: {job.state}")
+        outcome = read_outcome(self._folder.place(identity)) if job.kind == "front" else None
+        if outcome is None or "front" not in outcome:
+            raise missing(f"front of job {identity!r}")
+        found: dict[str, Any] = outcome["front"]
+        return found
 
     def list(self, state: str | None, problem: str | None, limit: int) -> list[dict[str, Any]]:
         """Jobs, the newest first."""
@@ -271,9 +315,19 @@ class JobQueue:
             return {"state": state, "reason": job.reason or death}
         if "error" in outcome:
             return {"state": "failed", "reason": str(outcome["error"])}
+        state = "cancelled" if cancelled else "done"
+        if job.kind == "front":
+            front = outcome["front"]
+            reason = job.reason or front["reason"]
+            return {
+                "state": state,
+                "status": front["status"],
+                "reason": reason,
+                "points": len(front["points"]),
+            }
         plan = plan_from(outcome["plan"])
         return {
-            "state": "cancelled" if cancelled else "done",
+            "state": state,
             "plan": self._stored(job, plan) if plan.found else None,
             "goal": dict(plan.first_goal) or job.goal,
             "maximise": Goal(plan.first_goal).maximise if plan.goal else job.maximise,

@@ -25,6 +25,9 @@ Name = Annotated[str, Field(min_length=1, max_length=400)]
 Places = Annotated[dict[Name, Name | None], Field(max_length=100_000)]
 Weight = Annotated[float, Field(gt=0, le=1e12)]
 Seconds = Annotated[float, Field(gt=0, le=1e6)]
+PolicyParameters = Annotated[
+    dict[Name, bool | int | float | Annotated[str, Field(max_length=1000)] | None], Field(max_length=100)
+]
 
 
 class RequestBody(BaseModel):
@@ -116,9 +119,7 @@ class NewJob(RequestBody):
     objective: Annotated[dict[Name, Weight], Field(max_length=50)] | None = None
     objective_scale: Literal["normalised", "raw"] | None = None
     requirements: Annotated[dict[Name, Requirements], Field(max_length=10_000)] = {}
-    parameters: Annotated[
-        dict[Name, bool | int | float | Annotated[str, Field(max_length=1000)] | None], Field(max_length=100)
-    ] = {}
+    parameters: PolicyParameters = {}
     previous: Text | None = None
     name: Text | None = None
 
@@ -130,6 +131,19 @@ class NewJob(RequestBody):
                 name: each.model_dump(exclude_unset=True) for name, each in self.requirements.items()
             }
         }
+
+
+class NewFront(RequestBody):
+    """A search for the plans between the best for one metric and the best for another."""
+
+    problem: Text
+    objectives: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    points: Annotated[int, Field(ge=2, le=200)] = 12
+    policy: Name = "auto"
+    time_limit: Seconds = 60.0
+    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+    parameters: PolicyParameters = {}
+    previous: Text | None = None
 
 
 class Decision(RequestBody):

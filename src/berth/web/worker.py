@@ -170,7 +170,7 @@ def _outcome(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[s
     from berth.web.documents import without_nan
 
     try:
-        done = _explained(folder, request) if request["kind"] == "explain" else _solved(folder, request, stop)
+        done = _DOES[request["kind"]](folder, request, stop)
         whole: dict[str, Any] = without_nan(done)
         return whole
     except BadInput as error:
@@ -208,7 +208,29 @@ def _solved(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[st
     return {"plan": plan_document(plan)}
 
 
-def _explained(folder: Path, request: dict[str, Any]) -> dict[str, Any]:
+def _front(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[str, Any]:
+    from berth.files.front_folder import front_document
+    from berth.policies import front
+
+    first, second = request["objectives"]
+    events = ProgressEvents(folder / "events.jsonl")
+    found = front(
+        _problem(folder, request),
+        first,
+        second,
+        request["points"],
+        request["policy"],
+        seed=request["seed"],
+        previous=_plan(folder / "previous.json") if request.get("previous") else None,
+        budget=stop.budget(request["time_limit"]),
+        progress=events,
+        **request.get("parameters", {}),
+    )
+    events.flush()
+    return {"front": front_document(found)}
+
+
+def _explained(folder: Path, request: dict[str, Any], _: StopRequest) -> dict[str, Any]:
     from berth.explanation import document, explain
 
     found = explain(
@@ -231,6 +253,10 @@ def _plan(file: Path) -> Plan:
     from berth.files import load_plan
 
     return load_plan(file)
+
+
+_DOES = {"solve": _solved, "front": _front, "explain": _explained}
+"""What a request's kind asks for."""
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from starlette.responses import FileResponse, Response
 
 from berth.web.answers import answer
 from berth.web.jobs import EVENTS, ID_PATTERN, State
-from berth.web.requests import Author, CurrentService, Decision, Id, NewJob, failing
+from berth.web.requests import Author, CurrentService, Decision, Id, NewFront, NewJob, failing
 from berth.web.routes.plans import ProblemId
 from berth.web.security import REPORT_POLICY
 from berth.web.streams import job_events, last_seen, run_events
@@ -75,6 +75,19 @@ def watch_job(
     file = service.job_folder.place(id) / EVENTS
     seen = last_seen(request, start)
     return service.streams.response(job_events(file, seen, lambda: service.jobs.is_over(id)))
+
+
+@jobs.post("/fronts", status_code=202, responses=failing(404, 422, 429))
+def new_front(service: CurrentService, request: NewFront, author: Author) -> Response:
+    """Find the plans between the best for one metric and the best for another, in the background."""
+    job = service.jobs.submit_front(request.model_dump(), author)
+    return answer(job, 202, {"Location": f"/api/v1/jobs/{job['id']}"})
+
+
+@jobs.get("/fronts/{id}", responses=failing(404, 409))
+def one_front(service: CurrentService, id: JobId) -> Response:
+    """The front that a job has found, each point with its plan."""
+    return answer(service.jobs.front(id))
 
 
 @runs.get("/runs", responses=failing())

@@ -5,6 +5,7 @@ import {changeView} from "./views/change.js";
 import {compareView} from "./views/compare.js";
 import {editView} from "./views/edit.js";
 import {experimentView, experimentsView} from "./views/experiments.js";
+import {frontView} from "./views/front.js";
 import {jobView} from "./views/job.js";
 import {jobsView} from "./views/jobs.js";
 import {pictureView} from "./views/picture.js";
@@ -21,6 +22,7 @@ start([
   ["/problems/:id", pictureView],
   ["/problems/:id/edit", editView],
   ["/problems/:id/solve", solveView],
+  ["/problems/:id/front", frontView],
   ["/problems/:id/plans", compareView],
   ["/problems/:id/plans/:plan", planView],
   ["/problems/:id/plans/:plan/change", changeView],

@@ -14,7 +14,7 @@ export function paretoFront(points, xMaximise, yMaximise) {
   }));
 }
 
-/** @param {{points: {x, y, name, broken}[], xTitle, yTitle, xText, yText, xMaximise, yMaximise}} what */
+/** @param {{points: {x, y, name, broken, marked, open}[], xTitle, yTitle, xText, yText, xMaximise, yMaximise}} what `marked`: with a ring; `open`: what a click does */
 export function scatterChart({points, xTitle, yTitle, xText, yText, xMaximise, yMaximise, width = chartWidth(640), height = 330}) {
   const x = scale(points.map((point) => point.x), MARGIN.left, width - MARGIN.right - 40, {room: 0.1});
   const y = scale(points.map((point) => point.y), height - MARGIN.bottom, MARGIN.top, {room: 0.1});
@@ -33,13 +33,19 @@ export function scatterChart({points, xTitle, yTitle, xText, yText, xMaximise, y
       ? s("path", {class: "line stroke-2", d: `M${across - 5} ${down - 5}l10 10m0 -10l-10 10`})
       : best ? s("path", {class: "fill-3", d: `M${across} ${down - 7}l7 7l-7 7l-7 -7z`}) : s("circle", {class: "fill-1", cx: across, cy: down, r: 5});
     mark.append(s("title", {}, `${point.name}: ${xTitle} ${xText(point.x)}, ${yTitle} ${yText(point.y)}${point.broken ? ", breaks constraints" : best ? ", on the Pareto front" : ""}`));
+    if (point.marked) svg.append(s("circle", {class: "line stroke-2", cx: across, cy: down, r: 11}));
+    if (point.open) {
+      mark.classList.add("pick");
+      mark.addEventListener("click", point.open);
+    }
     svg.append(mark);
     const text = named.get(point);
     const end = across > width * 0.6;
-    const box = [end ? across - 9 - text.length * 6.6 : across + 9, down - 8, end ? across - 9 : across + 9 + text.length * 6.6, down + 6];
+    const gap = point.marked ? 15 : 9;
+    const box = [end ? across - gap - text.length * 6.6 : across + gap, down - 8, end ? across - gap : across + gap + text.length * 6.6, down + 6];
     if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
     taken.push(box);
-    svg.append(s("text", {x: end ? across - 9 : across + 9, y: down + 4, "text-anchor": end ? "end" : "start"}, text));
+    svg.append(s("text", {class: "named", x: end ? across - gap : across + gap, y: down + 4, "text-anchor": end ? "end" : "start"}, text));
   }
   return svg;
 }

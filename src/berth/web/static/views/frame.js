@@ -15,7 +15,7 @@ export function page(main, {title, crumbs = [], actions = null, tabs = null, lab
   return body;
 }
 
-const TABS = [["Picture"], ["Edit", "edit"], ["Solve", "solve"], ["Plans", "plans"]];
+const TABS = [["Picture"], ["Edit", "edit"], ["Solve", "solve"], ["Front", "front"], ["Plans", "plans"]];
 
 /** The page of a problem, with its tabs. */
 export function problemPage(main, id, tab, {actions = null, title = null, crumbs = []} = {}) {

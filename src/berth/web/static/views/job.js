@@ -23,6 +23,10 @@ export async function jobView({main, job: id, current}) {
     return undefined;
   }
   if (!current()) return undefined;
+  if (job.kind === "front") {
+    location.replace(address("problems", job.problem, "front", {job: id}));
+    return undefined;
+  }
   const started = OVER.has(job.state);
   const points = [];
   const line = h("p", {class: "quiet fine", role: "status"});

@@ -2,7 +2,7 @@
 
 import {get, path, request} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
-import {duration, moment, percent} from "../lib/format.js";
+import {counted, duration, moment, percent} from "../lib/format.js";
 import {goalText, metricList, objectiveText} from "../lib/metrics.js";
 import {failure, toast, waiting} from "../lib/notices.js";
 import {address, show} from "../lib/router.js";
@@ -51,11 +51,11 @@ function table(jobs, metrics, refresh) {
     h("thead", {}, h("tr", {}, ["Problem", "Policy", "Goal", "State"].map((text) => h("th", {scope: "col"}, text)),
       ["Best", "Gap", "Time"].map((text) => h("th", {scope: "col", class: "figure"}, text)), h("th", {scope: "col"}, "Created"), h("th", {scope: "col"}, h("span", {class: "unseen"}, "Actions")))),
     h("tbody", {}, jobs.map((job) => h("tr", {},
-      h("th", {scope: "row"}, h("a", {href: address("jobs", job.id)}, nameOf(job.problem))),
+      h("th", {scope: "row"}, h("a", {href: job.kind === "front" ? address("problems", job.problem, "front", {job: job.id}) : address("jobs", job.id)}, nameOf(job.problem))),
       h("td", {}, job.policy),
-      h("td", {}, goalText(job.goal, metrics)),
+      h("td", {}, job.kind === "front" ? `front: ${job.request.objectives.map((name) => goalText({[name]: 1}, metrics)).join(" and ")}` : goalText(job.goal, metrics)),
       h("td", {}, tag(jobState(job.state)), job.position ? h("span", {class: "quiet fine"}, ` number ${job.position} in the queue`) : null),
-      h("td", {class: "figure"}, OVER.has(job.state) && job.objective === null ? "–" : objectiveText(job.goal, metrics, job.objective)),
+      h("td", {class: "figure"}, job.kind === "front" ? job.points === null ? "–" : counted(job.points, "point") : OVER.has(job.state) && job.objective === null ? "–" : objectiveText(job.goal, metrics, job.objective)),
       h("td", {class: "figure"}, job.gap === null || job.gap === undefined ? "–" : percent(job.gap)),
       h("td", {class: "figure"}, job.elapsed === null || job.elapsed === undefined ? "–" : duration(job.elapsed)),
       h("td", {}, moment(job.created)),

@@ -1,7 +1,7 @@
 """A front of at most 12 points, against 12 plain solves for its first metric in the same run.
 
-The camera example's whole front is small; that of a random problem has more points. Each point takes two solves
-under ceilings, which are harder than plain ones.
+The camera example's whole front is small; that of a random problem has more points. Each point takes two
+solves under ceilings, which are harder than plain ones.
 """
 
 import time

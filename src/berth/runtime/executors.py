@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Collection, Mapping
@@ -23,7 +24,8 @@ from berth.runtime.cluster.nodes import EXECUTOR_MB, resource_name
 from berth.spark.internals import nodes_with_executors
 
 _LEAST_MB = 450
-_GROUP = "berth executors"
+_groups = itertools.count()
+"""Who asks for executors gives up on those that it asked for, not on others'."""
 _POLL_SECONDS = 0.1
 
 
@@ -111,24 +113,25 @@ def start_executors(
 ) -> set[str]:
     """Run a task of no work on every node; returns the nodes that had no executor for it in time."""
     answered: set[str] = set()
-    threads = [_asking(session, profiles[node], node, answered) for node in nodes]
+    group = f"berth executors {next(_groups)}"
+    threads = [_asking(session, group, profiles[node], node, answered) for node in nodes]
     deadline = time.monotonic() + patience_s
     while any(thread.is_alive() for thread in threads) and time.monotonic() < deadline:
         if given_up.wait(_POLL_SECONDS):
             break
     missing = set(nodes) - answered
     if missing:
-        session.sparkContext.cancelJobGroup(_GROUP)
+        session.sparkContext.cancelJobGroup(group)
     for thread in threads:
         thread.join(timeout=10)
     return set(nodes) - answered
 
 
 def _asking(
-    session: SparkSession, profile: ResourceProfile, node: str, answered: set[str]
+    session: SparkSession, group: str, profile: ResourceProfile, node: str, answered: set[str]
 ) -> threading.Thread:
     def ask() -> None:
-        session.sparkContext.setJobGroup(_GROUP, f"an executor on {node}", True)
+        session.sparkContext.setJobGroup(group, f"an executor on {node}", True)
         one = session.range(0, 1, 1, 1).mapInArrow(on_worker.unchanged, "id long", profile=profile)
         try:
             one.write.format("noop").mode("overwrite").save()

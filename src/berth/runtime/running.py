@@ -6,7 +6,7 @@ import math
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
@@ -127,6 +127,7 @@ class Run:
         self._session: SparkSession | None = None
         self._query: Query | None = None
         self._prober: Prober | None = None
+        self._asking: threading.Thread | None = None
         self._coordinator = ""
         self._stopping = threading.Event()
         self._waiting_since: float | None = None
@@ -203,6 +204,23 @@ class Run:
         if self._query is not None:
             self._last_state |= self._query.state_bytes()
         return dict(self._last_state)
+
+    def stand_by(self, nodes: Collection[str]) -> None:
+        """Have executors on more nodes than are used, so that a move there waits for none; in its own time.
+
+        To be said again from time to time: Spark ends executors that have nothing to do for ten minutes.
+        """
+        session, lost = self._session, self._lost_nodes.now
+        waiting = [node for node in nodes if node not in self._placement.used and node not in lost]
+        if session is None or not waiting or (self._asking is not None and self._asking.is_alive()):
+            return
+        self._asking = threading.Thread(
+            target=executors.start_executors,
+            args=(session, self._profiles, waiting, self.options.patience_s, self._stopping),
+            name="berth executors to stand by",
+            daemon=True,
+        )
+        self._asking.start()
 
     def apply(self, plan: Plan) -> Migration:
         """Stop, and start again by another plan on the same checkpoint.

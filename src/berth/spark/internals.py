@@ -9,6 +9,7 @@ resource profile, and `sql.classic.Dataset.ofRows`, which makes a DataFrame of a
 - the store of what Spark knows of stages and executors (`statusStore`);
 - the session that Python takes for the active one (`_activeSession`, `_instantiatedSession`);
 - `launch_gateway` with arguments for the process, and the gateway that PySpark keeps (`_gateway`);
+- the server that takes accumulators' values (`_accumulatorServer`);
 - the call of a user-defined function, which is replaced for the time of a `with` block.
 
 All of it was last run with Spark 4.3.
@@ -316,6 +317,13 @@ def start_jvm(settings: SparkConf, log: Path) -> JavaGateway:
                 system.signal_group(child, signal.SIGKILL)
                 os.waitpid(child, 0)
             raise
+
+
+def silence_accumulators(context: SparkContext) -> None:
+    """Before Java is ended in the middle of its work: what takes its accumulators would print a traceback."""
+    server = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda request, address: None
 
 
 def forget_jvm(context: SparkContext | None) -> None:

@@ -24,7 +24,7 @@ from berth.model import BadInput
 from berth.processes import complaint_in
 from berth.processes.system import signal_group
 from berth.spark.failure import SparkFailed, first_cause
-from berth.spark.internals import forget_jvm, start_jvm
+from berth.spark.internals import forget_jvm, silence_accumulators, start_jvm
 from berth.spark.machine import check_java, check_master, local_threads
 from berth.spark.settings import check_environment, configuration_folder, settings_for
 
@@ -104,6 +104,8 @@ def _build(gateway: JavaGateway, settings: Mapping[str, str]) -> SparkSession:
 
 def _end(session: SparkSession | None, gateway: JavaGateway | None, *, at_once: bool = False) -> None:
     context = None if session is None else session.sparkContext
+    if context is not None and at_once:
+        silence_accumulators(context)
     try:
         if gateway is not None:
             if session is not None and not at_once and gateway.proc.poll() is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import replace
 from pathlib import Path
@@ -92,6 +92,7 @@ class FakeRun:
         self.flushed: list[float] = []
         self.plan = plan
         self.dead: set[str] = set()
+        self.standing_by: set[str] = set()
         self.state: dict[str, float] = {}
         self.refused: list[BaseException] = []
         self._script = dict(sorted((script or {}).items()))
@@ -109,6 +110,9 @@ class FakeRun:
 
     def dead_nodes(self) -> set[str]:
         return set(self.dead)
+
+    def stand_by(self, nodes: Collection[str]) -> None:
+        self.standing_by = set(nodes)
 
     def state_bytes(self) -> dict[str, float]:
         return self.state

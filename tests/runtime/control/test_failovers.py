@@ -59,6 +59,19 @@ def test_a_dead_node_is_left_without_planning(tmp_path: Path, monkeypatch: pytes
     assert (moved.noticed_s, moved.moved) == (0.0, {"app/work": ("rome", "paris")})
 
 
+def test_executors_stand_by_where_failovers_lead(tmp_path: Path) -> None:
+    """Before anything dies; after a move, where the next failover leads."""
+    seen: list[set[str]] = []
+    script = {
+        5.0: lambda run: seen.append(run.standing_by),
+        10.0: dies("rome"),
+        15.0: lambda run: seen.append(run.standing_by),
+        20.0: lambda run: "finished",
+    }
+    watched(tmp_path, script, surviving(hub(SLOW)))
+    assert seen == [{"paris"}, {"oslo"}]
+
+
 def test_planning_goes_on_calmly_afterwards(tmp_path: Path) -> None:
     """By a failover in store that is not the best: the best comes later, by the usual rules."""
     problem = surviving(hub(SLOW))

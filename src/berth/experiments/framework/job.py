@@ -23,7 +23,6 @@ from berth.experiments.framework.missing import (
     typical_seconds,
 )
 from berth.experiments.registry import loaded
-from berth.pipeline.many.job import end_in_silence
 from berth.pipeline.many.plan_table import append
 from berth.pipeline.many.solver import MOST_ERROR_TEXT, SolverProcess, error_text
 
@@ -111,7 +110,6 @@ class Tally:
 
     def __init__(self, session: SparkSession, experiments: Iterable[str]) -> None:
         context = session.sparkContext
-        end_in_silence(context)
         self._counts = {name: [context.accumulator(zero) for zero in Count()] for name in experiments}
 
     def add(self, experiment: str, count: Count) -> None:

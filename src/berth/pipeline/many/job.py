@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark import Accumulator, SparkContext, StorageLevel
+from pyspark import Accumulator, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -45,7 +45,6 @@ class Tally:
 
     def __init__(self, session: SparkSession) -> None:
         context = session.sparkContext
-        end_in_silence(context)
         self._requests: Accumulator[int] = context.accumulator(0)
         self._solved: Accumulator[int] = context.accumulator(0)
         self._errors: Accumulator[int] = context.accumulator(0)
@@ -75,13 +74,6 @@ class Tally:
     def seconds_each(self) -> float:
         """Seconds that a request takes; a second where that is not known."""
         return self._seconds.value / self._requests.value if self._requests.value else 1.0
-
-
-def end_in_silence(context: SparkContext) -> None:
-    """On Ctrl-C the JVM ends before pyspark's counter does, which would print a traceback for that."""
-    server = getattr(context, "_accumulatorServer", None)
-    if server is not None:
-        server.handle_error = lambda request, address: None
 
 
 FLUSH_ROWS = 64

@@ -209,8 +209,9 @@ class ControlLoop:
         return any(node in self._dead for node in self.plan.assignment.values())
 
     def _prepare(self) -> None:
-        """Have failovers ready for the plan that runs."""
+        """Have failovers ready for the plan that runs, and executors where they lead."""
         self.plan = prepared(without_nodes(self.problem, self._dead), self.plan)
+        self.running.stand_by({node for moves in self.plan.failover.values() for node in moves.values()})
 
     def _failed_over(self) -> bool:
         """Leave dead nodes by the failover that is in store, without planning; False: there is none."""

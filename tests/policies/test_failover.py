@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import berth
+from berth.engine.failovers import search_failover
 from berth.evaluation import Setting, Situation
 from berth.files import problem_from
 from berth.model import Problem, Survive
@@ -91,6 +92,21 @@ def test_what_cant_be_survived_is_named() -> None:
     assert plan.status == "unknown"
     assert any(line.startswith("loss of n0: node n") for line in plan.violations)
     assert len(plan.failover["n0"]) == 3
+
+
+def test_an_application_that_is_lost_asks_for_nothing() -> None:
+    """Of an application that runs nowhere else nothing is left, and no latest response time either."""
+    whole = small().applications[0]
+    alone = replace(whole.operators[0], work_ms=1.0)
+    gone = replace(whole, name="gone", operators=(alone,), streams=(), max_response_time_ms=1.0)
+    for applications in ((gone, whole), (whole, gone)):
+        problem = replace(small(), applications=applications)
+        nodes = np.zeros(len(problem.instances), dtype=np.intp)
+        loss = next(loss for loss in problem.losses if loss.name == "n0")
+        found = search_failover(Setting(problem), loss, nodes, seed=0)
+        assert found is not None
+        assert found.whole
+        assert len(set(found.moves.values())) == 1
 
 
 def crowded(seed: int, **more: Any) -> Problem:

@@ -194,7 +194,7 @@ void Plan::settle_times() {
 
 void Plan::set_longest(Index application, Index slowest) {
     const double before = longest_[application];
-    longest_[application] = times_->done[slowest];
+    longest_[application] = slowest == NOWHERE ? 0.0 : times_->done[slowest];
     totals_.response_time_sum += longest_[application] - before;
     slowest_[application] = slowest;
     totals_.broken += lateness(application, longest_[application]) - lateness(application, before);
@@ -202,7 +202,9 @@ void Plan::set_longest(Index application, Index slowest) {
 
 void Plan::find_longest(Index application) {
     const auto& first = case_.paths.application_first;
-    set_longest(application, times_->slowest(first[application], first[application + 1]));
+    const Index begin = first[application], end = first[application + 1];
+    // After a loss nothing may be left of an application: it takes no time.
+    set_longest(application, begin == end ? NOWHERE : times_->slowest(begin, end));
 }
 
 // The longest path of an application, from who was last and who is last of those whose time has changed.

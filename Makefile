@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BUILT := $(VENV)/.built
+RELEASE := .release
 MODULES := $(VENV)/.modules
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
@@ -17,7 +18,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help FORCE setup compiler java chromium demo test test-long lint format bench lock clean
+.PHONY: help FORCE setup compiler java chromium demo test test-long lint format bench wheel sbom audit lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -138,13 +139,28 @@ bench: setup  ## run every benchmark
 		echo "== $$benchmark"; PYTHONPATH=. $(BIN)/python "$$benchmark" || exit 1; \
 	done
 
-lock:  ## pin every dependency anew in requirements.lock
-	$(PYTHON) -m venv --clear .lock-venv
-	.lock-venv/bin/python -m pip --disable-pip-version-check install --quiet uv
-	UV_CUSTOM_COMPILE_COMMAND="make lock" .lock-venv/bin/uv pip compile --quiet --upgrade --universal \
+# the tools of a release, in an environment of their own, so that they can't change what is tested
+$(RELEASE)/.ready: release/requirements.lock
+	$(PYTHON) -m venv --clear $(RELEASE)
+	$(RELEASE)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes -r $<
+	@touch $@
+
+wheel: $(BUILT)  ## build the wheel twice, in different folders, and compare: dist has it if they are the same
+	$(BIN)/python release/wheel.py
+
+sbom: $(BUILT) $(RELEASE)/.ready  ## list all that berth installs as CycloneDX in dist
+	$(BIN)/python release/sbom.py
+
+audit: $(RELEASE)/.ready  ## look up every locked dependency in the database of known vulnerabilities
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock
+	$(RELEASE)/bin/pip-audit --strict --disable-pip --require-hashes -r release/requirements.lock
+
+lock: $(RELEASE)/.ready  ## pin every dependency anew in both lock files
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(RELEASE)/bin/uv pip compile --quiet --upgrade --universal \
 		--python-version 3.11 --generate-hashes --group dev --output-file requirements.lock pyproject.toml
-	rm -rf .lock-venv
+	UV_CUSTOM_COMPILE_COMMAND="make lock" $(RELEASE)/bin/uv pip compile --quiet --upgrade --universal \
+		--python-version 3.11 --generate-hashes --group release --output-file release/requirements.lock
 
 clean:  ## remove .venv and everything else that can be made again
-	rm -rf $(VENV) .lock-venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(RELEASE) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

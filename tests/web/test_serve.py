@@ -17,7 +17,6 @@ from typing import Any
 import httpx
 import psutil
 import pytest
-import typer
 
 import berth
 from berth.cli import serve as command
@@ -111,9 +110,7 @@ def test_killed_and_started_again(workspace: Path) -> None:
 
 def commanded(arguments: list[str]) -> None:
     """`berth serve` in this process."""
-    app = typer.Typer()
-    app.command()(command.serve)
-    app(arguments, standalone_mode=False)
+    command.serve(arguments, standalone_mode=False)
 
 
 def test_a_port_that_is_taken(workspace: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,18 +14,17 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.staticfiles import StaticFiles
 
 from berth import __version__
-from berth.web.answers import add_handlers
+from berth.web.access import GuardedRoute
+from berth.web.answers import Refused, add_handlers
 from berth.web.requests import Service
 from berth.web.routes import ROUTERS
 from berth.web.routes.about import known_policies
-from berth.web.security import COOKIE, Gate, Settings, matches, session_of
+from berth.web.security import COOKIE, Gate, Settings, address_of, is_encrypted, session_in
 
 STATIC = Path(__file__).parent / "static"
 LOGIN = STATIC / "login.html"
-SLOW_SECONDS = 0.5
-"""What a wrong token costs whoever guesses."""
 LARGEST_FORM = 10_000
-page = APIRouter(include_in_schema=False)
+page = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
 
 @page.get("/")
@@ -44,15 +42,43 @@ def login_form() -> Response:
 @page.post("/login")
 async def login(request: Request) -> Response:
     """Set the cookie, if the token is right."""
-    token: str | None = request.app.state.service.settings.token
-    if token is None:
+    service: Service = request.app.state.service
+    entrance, proxies = service.entrance, service.settings.proxies
+    if entrance.people.everybody:
         return RedirectResponse("/", 303)
     given = parse_qs((await request.body())[:LARGEST_FORM].decode("utf-8", "replace")).get("token", [""])[0]
-    if not matches(given, token):
-        await asyncio.sleep(SLOW_SECONDS)
-        return HTMLResponse(LOGIN.read_text().replace("{{message}}", "That is not the token."), 401)
+    try:
+        token = entrance.checked(given.strip(), address_of(request.scope, proxies))
+    except Refused as refused:
+        slow = refused.headers.get("Retry-After")
+        words = (
+            f"Too many wrong tokens. Try again in {slow} s."
+            if slow
+            else "That is not a token of this service."
+        )
+        text = LOGIN.read_text().replace("{{message}}", words)
+        return HTMLResponse(text, refused.status, {"Retry-After": slow} if slow else None)
+    secret, seconds = entrance.sessions.begin(token)
     response = RedirectResponse("/", 303)
-    response.set_cookie(COOKIE, session_of(token), httponly=True, samesite="strict", path="/")
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=int(seconds),
+        httponly=True,
+        samesite="strict",
+        secure=is_encrypted(request.scope, proxies),
+        path="/",
+    )
+    return response
+
+
+@page.post("/logout")
+def logout(request: Request) -> Response:
+    """End the session, wherever its cookie may be."""
+    service: Service = request.app.state.service
+    service.entrance.sessions.end(session_in(request.headers))
+    response = RedirectResponse("/login", 303)
+    response.delete_cookie(COOKIE, path="/")
     return response
 
 
@@ -99,5 +125,5 @@ def create_app(settings: Settings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     add_page(app)
-    app.add_middleware(Gate, settings=settings)
+    app.add_middleware(Gate, settings=settings, entrance=service.entrance)
     return app

@@ -65,7 +65,7 @@ class Job:
         """For answers; `position` is its place in the queue."""
         until = self.ended or time.time()
         whole = asdict(self)
-        del whole["author"]
+        whole["by"] = whole.pop("author")
         for name in ("created", "started", "ended"):
             whole[name] = None if whole[name] is None else time_text(whole[name])
         elapsed = None if self.started is None else round(max(0.0, until - self.started), 3)

@@ -11,12 +11,13 @@ from starlette.responses import Response
 from berth.files import PLAN
 from berth.web.answers import answer
 from berth.web.jobs import JobFolder
+from berth.web.people import Caller
 from berth.web.plans import Plans
 from berth.web.problems import Problems
 from berth.web.queue import Explaining, JobQueue
 from berth.web.results import Experiments, Tables
 from berth.web.runs import Runs
-from berth.web.security import Settings, author_of
+from berth.web.security import Entrance, Settings, author_of
 from berth.web.streams import Streams
 from berth.web.workspace import ID_PATTERN, Content, Workspace
 
@@ -176,6 +177,7 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.entrance = Entrance(settings)
         self.workspace = Workspace(settings.workspace)
         self.problems = Problems(self.workspace)
         self.plans = Plans(self.workspace)
@@ -193,8 +195,14 @@ def _service(request: Request) -> Service:
     return service
 
 
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.scope["caller"]
+    return caller
+
+
 def _author(request: Request) -> str:
-    return author_of(request.headers, request.client.host if request.client is not None else "")
+    everybody = _service(request).entrance.people.everybody
+    return author_of(_caller(request), request.headers, everybody=everybody)
 
 
 async def _body(request: Request) -> bytes:
@@ -202,6 +210,7 @@ async def _body(request: Request) -> bytes:
 
 
 CurrentService = Annotated[Service, Depends(_service)]
+CurrentCaller = Annotated[Caller, Depends(_caller)]
 Author = Annotated[str, Depends(_author)]
 Body = Annotated[bytes, Depends(_body)]
 Id = Annotated[

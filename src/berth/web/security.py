@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
+import asyncio
 import ipaddress
+import math
 import os
 import re
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
@@ -17,7 +18,9 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from berth.web.answers import answer
+from berth.web.answers import Refused, answer
+from berth.web.attempts import Attempts
+from berth.web.people import OWNER, Caller, People, Sessions, Token
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -35,6 +38,13 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     token: str | None = None
+    """The one of `--token-file`; others may have tokens of their own."""
+    tls: tuple[Path, Path] | None = None
+    """The certificate and its key."""
+    session_s: float = 12 * 3600.0
+    """How long who signs in on the page is known."""
+    proxies: frozenset[str] = frozenset()
+    """Addresses of proxies, whose word counts on where a request comes from."""
     allowed_hosts: frozenset[str] = frozenset()
     """Further names under which it may be asked."""
     workers: int = field(default_factory=usual_workers)
@@ -83,8 +93,8 @@ def _is_address(host: str) -> bool:
 
 COOKIE = "berth-session"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-OPEN_PATHS = re.compile(r"/login|/static/icon\.svg|/static/styles/\w+\.css")
-"""What can be had without the token: the form that asks for it, as it should look."""
+OPEN_PATHS = re.compile(r"/log(?:in|out)|/static/icon\.svg|/static/styles/\w+\.css")
+"""What can be had without a token: the form that asks for it, as it should look, and the way out."""
 LONGEST_ADDRESS = 4096
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
@@ -104,74 +114,192 @@ _HEADERS = {
 }
 
 
-class Gate:
-    """The outermost layer: host, token, origin, size; and headers that make browsers careful."""
+@dataclass(frozen=True)
+class Admission:
+    """Somebody who was let in, and whether that still holds."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    caller: Caller
+    still: Callable[[], bool]
+
+
+class Entrance:
+    """Who comes in with what: tokens, sessions, and how often an address was wrong."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.people = People(settings.workspace.resolve() / ".berth", settings.token)
+        self.sessions = Sessions(self.people, settings.session_s)
+        self.attempts = Attempts()
+
+    def admit(self, headers: Headers, address: str) -> Admission:
+        """Whoever asks.
+
+        Raises:
+            Refused: nobody whom we know (401), or too often nobody (429).
+        """
+        if self.people.everybody:
+            return Admission(Caller(OWNER, "admin"), lambda: self.people.everybody)
+        kind, _, given = headers.get("authorization", "").partition(" ")
+        if kind.lower() == "bearer" and given.strip():
+            token = self.checked(given.strip(), address)
+            return Admission(token.caller, lambda: self.people.knows(token))
+        session = session_in(headers)
+        # nobody guesses a session, and one that is over is no attempt: this is never slowed down
+        found = self.sessions.who(session)
+        if found is None:
+            raise _unknown()
+        return Admission(found.caller, lambda: self.sessions.who(session) is not None)
+
+    def checked(self, secret: str, address: str) -> Token:
+        """Whose token this is.
+
+        Named tokens have 256 random bits: a right one was not guessed, however often the address was wrong,
+        and is taken. What people chose themselves could be guessed, and waits.
+
+        Raises:
+            Refused: nobody's (401), or the address has to wait (429).
+        """
+        token = self.people.with_secret(secret)
+        if token is not None and token.name != OWNER:
+            return token
+        wait = self.attempts.wait(address)
+        if wait > 0:
+            words = "too many wrong tokens came from this address; wait"
+            raise Refused(429, words, headers={"Retry-After": str(math.ceil(wait))})
+        if token is None:
+            self.attempts.failed(address)
+            raise _unknown()
+        return token
+
+
+def _unknown() -> Refused:
+    return Refused(401, "the token is missing or wrong", headers={"WWW-Authenticate": "Bearer"})
+
+
+STILL_SECONDS = 0.5
+"""How often who has a connection open is looked at again."""
+
+
+class Gate:
+    """The outermost layer: host, who asks, origin, size; and headers that make browsers careful."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, entrance: Entrance) -> None:
         self._app = app
         self._settings = settings
+        self._entrance = entrance
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # a response that began and did not end
+        open_ended = False
 
         async def careful_send(message: Message) -> None:
+            nonlocal open_ended
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
+            open_ended = message["type"] == "http.response.start" or message.get("more_body", False)
             await send(message)
 
-        refused = self._refused(scope)
-        if refused is not None:
-            status, words, more = refused
-            await answer({"error": words, "mistakes": []}, status, more)(scope, receive, careful_send)
+        try:
+            admission = self._admitted(scope)
+        except Refused as refused:
+            response = answer(refused.document, refused.status, refused.headers)
+            await response(scope, receive, careful_send)
             return
-        await self._app(scope, self._limited(receive), careful_send)
+        scope["caller"] = None if admission is None else admission.caller
+        body = _Body(receive, self._settings.upload_bytes, admission)
+        await self._app(scope, body.receive, careful_send)
+        if body.shut_out and open_ended:
+            await careful_send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _refused(self, scope: Scope) -> tuple[int, str, dict[str, str]] | None:
+    def _admitted(self, scope: Scope) -> Admission | None:
+        """Who asks; None where nobody has to be known.
+
+        Raises:
+            Refused: the request is not taken.
+        """
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self._settings.answers_to(host_name(host)):
             words = "the Host of this request is none of this service's (berth serve --allow-host NAME)"
-            return 421, words, {}
+            raise Refused(421, words)
         if len(scope.get("raw_path") or b"") > LONGEST_ADDRESS:
-            return 414, "the address is too long", {}
-        if not self._is_known(scope, headers):
-            if scope["path"] == "/" and "text/html" in headers.get("accept", ""):
-                return 303, "log in first", {"Location": "/login"}
-            return 401, "the token is missing or wrong", {"WWW-Authenticate": "Bearer"}
+            raise Refused(414, "the address is too long")
+        admission = None
+        if not OPEN_PATHS.fullmatch(scope["path"]):
+            admission = self._known(scope, headers)
         if scope["method"] not in SAFE_METHODS and not _same_origin(headers, host):
-            return 403, "another page's request is not taken", {}
+            raise Refused(403, "another page's request is not taken")
         size = headers.get("content-length", "0")
         if not size.isdigit() or int(size) > self._settings.upload_bytes:
-            return 413, f"the body has more than {self._settings.upload_bytes} bytes", {}
-        return None
+            raise Refused(413, f"the body has more than {self._settings.upload_bytes} bytes")
+        return admission
 
-    def _is_known(self, scope: Scope, headers: Headers) -> bool:
-        token = self._settings.token
-        if token is None or OPEN_PATHS.fullmatch(scope["path"]):
-            return True
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and matches(given.strip(), token):
-            return True
-        return matches(_cookie(headers.get("cookie", "")), session_of(token))
+    def _known(self, scope: Scope, headers: Headers) -> Admission:
+        try:
+            return self._entrance.admit(headers, address_of(scope, self._settings.proxies))
+        except Refused as refused:
+            if refused.status == 401 and scope["path"] == "/" and "text/html" in headers.get("accept", ""):
+                raise Refused(303, "log in first", headers={"Location": "/login"}) from None
+            raise
 
-    def _limited(self, receive: Receive) -> Receive:
-        """The body, as long as it isn't too large, whatever its header says."""
-        left = self._settings.upload_bytes
 
-        async def limited() -> Message:
-            nonlocal left
-            message = await receive()
-            left -= len(message.get("body", b""))
-            if left < 0:
-                raise HTTPException(413)
-            return message
+class _Body:
+    """What comes from a client, as long as it isn't too large, and as long as who sent it may be here."""
 
-        return limited
+    def __init__(self, receive: Receive, most: int, admission: Admission | None) -> None:
+        self._receive = receive
+        self._left = most
+        self._admission = admission
+        self._read = False
+        self.shut_out = False
+        """Whether the client was sent away in the middle of an answer."""
+
+    async def receive(self) -> Message:
+        """The next message; behind the body, that the client went or that its token was taken away."""
+        if self._read and self._admission is not None:
+            return await self._gone(self._admission)
+        message = await self._receive()
+        self._read = message["type"] == "http.request" and not message.get("more_body", False)
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise HTTPException(413)
+        return message
+
+    async def _gone(self, admission: Admission) -> Message:
+        waiting = asyncio.ensure_future(self._receive())
+        try:
+            while not (await asyncio.wait({waiting}, timeout=STILL_SECONDS))[0]:
+                if not admission.still():
+                    self.shut_out = True
+                    return {"type": "http.disconnect"}
+            return waiting.result()
+        finally:
+            waiting.cancel()
+
+
+def address_of(scope: Scope, proxies: frozenset[str]) -> str:
+    """Where a request comes from; what it says of that itself counts only if a known proxy brings it."""
+    client = scope.get("client")
+    address: str = client[0] if client else ""
+    named = Headers(scope=scope).get("x-forwarded-for", "").split(",")
+    while address in proxies and named:
+        # the last one is whom the proxy saw; those before it are what that one claims
+        address = named.pop().strip() or address
+    return address
+
+
+def is_encrypted(scope: Scope, proxies: frozenset[str]) -> bool:
+    """Whether a request came by TLS: to us, or to a known proxy."""
+    client = scope.get("client")
+    brought = client is not None and client[0] in proxies
+    return scope["scheme"] == "https" or (
+        brought and Headers(scope=scope).get("x-forwarded-proto", "").strip().lower() == "https"
+    )
 
 
 def host_name(host: str) -> str:
@@ -182,29 +310,17 @@ def host_name(host: str) -> str:
         return ""
 
 
-def matches(given: str, wanted: str) -> bool:
-    """Whether a secret is right; how long this takes says nothing about it."""
-    return hmac.compare_digest(
-        hashlib.sha256(given.encode("utf-8", "surrogateescape")).digest(),
-        hashlib.sha256(wanted.encode("utf-8", "surrogateescape")).digest(),
-    )
-
-
-def session_of(token: str) -> str:
-    """What the page's cookie holds instead of the token itself."""
-    return hmac.new(token.encode(), b"berth page", hashlib.sha256).hexdigest()
-
-
-def author_of(headers: Headers, address: str) -> str:
-    """Who wants a change, by their own word, or else from where."""
-    given = unquote(headers.get("x-berth-author", ""), errors="replace")
+def author_of(caller: Caller, headers: Headers, *, everybody: bool) -> str:
+    """Who wants a change: the name of the token, or their own word where there are no tokens."""
+    given = unquote(headers.get("x-berth-author", ""), errors="replace") if everybody else ""
     name = "".join(sign for sign in given if sign.isprintable()).strip()[:80]
-    return name or address
+    return name or caller.name
 
 
-def _cookie(header: str) -> str:
+def session_in(headers: Headers) -> str:
+    """What the cookie of the page holds; empty where there is none."""
     try:
-        found = SimpleCookie(header).get(COOKIE)
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return ""
     return "" if found is None else found.value
@@ -215,4 +331,7 @@ def _same_origin(headers: Headers, host: str) -> bool:
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
-    return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+    try:
+        return origin is None or urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:
+        return False

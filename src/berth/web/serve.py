@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import ssl
 import stat
 import webbrowser
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import uvicorn
 from berth.files.document import held
 from berth.model import BadInput
 from berth.web.app import create_app
+from berth.web.people import TOKENS, private_folder, tokens_of
 from berth.web.security import Settings
 
 SHORTEST_TOKEN = 16
@@ -23,24 +25,31 @@ LAST_SECONDS = 5
 """For requests that are under way when the service ends."""
 
 
-def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = False) -> None:
+def run_until_stopped(settings: Settings, tell: Callable[[str], None], *, open_page: bool = False) -> None:
     """Serve a workspace until a signal ends it.
 
     Raises:
-        BadInput: the workspace, the address or the token won't do.
+        BadInput: the workspace, the address, the tokens or the certificate won't do.
     """
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s")
     workspace = settings.workspace
-    if not workspace.is_dir():
-        raise BadInput([f"--workspace {workspace}: no such folder"])
-    alone = held(workspace / ".berth", "lock", f"--workspace {workspace}", "another berth serve works on it")
+    if settings.token is None:
+        _check_somebody_may_come(workspace)
+    if settings.tls is not None:
+        check_certificate(*settings.tls)
+    inner = private_folder(workspace)
+    alone = held(inner, "lock", f"--workspace {workspace}", "another berth serve works on it")
     with alone, _listening(settings.host, settings.port) as listening:
         app = create_app(settings)
         name = f"[{settings.host}]" if ":" in settings.host else settings.host
-        address = f"http://{name}:{listening.getsockname()[1]}/"
-        tell(address)
+        scheme = "http" if settings.tls is None else "https"
+        address = f"{scheme}://{name}:{listening.getsockname()[1]}/"
+        tell(f"berth is at {address} (Ctrl-C ends it)")
+        if settings.tls is None and not settings.only_here:
+            tell("! tokens and files go over the network as they are: --tls-cert and --tls-key encrypt them")
         if open_page:
             webbrowser.open(address)
+        certificate, key = settings.tls or (None, None)
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -52,11 +61,48 @@ def serve(settings: Settings, tell: Callable[[str], None], *, open_page: bool = 
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=LAST_SECONDS,
                 h11_max_incomplete_event_size=64 * 1024,
+                ssl_certfile=certificate,
+                ssl_keyfile=key,
             )
         )
         # Ctrl-C is how a service ends: uvicorn raises it again when everything is done
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listening])
+
+
+def _check_somebody_may_come(workspace: Path) -> None:
+    """Where tokens were given and all are revoked, the service doesn't open itself to everybody again."""
+    file = workspace / ".berth" / TOKENS
+    if not tokens_of(workspace) and file.exists():
+        ways = f"berth serve token add NAME --role admin; or remove {file} to ask for none"
+        raise BadInput([f"--workspace {workspace}: every token is revoked, so nobody could come in ({ways})"])
+
+
+def check_certificate(certificate: Path, key: Path) -> None:
+    """See whether a certificate and its key can be used.
+
+    Raises:
+        BadInput: one can't be read, is something else, or they don't belong together.
+    """
+    for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
+        try:
+            with file.open("rb"):
+                mode = file.stat().st_mode
+        except OSError as error:
+            raise BadInput([f"{option} {file}: {_reason(error)}"]) from None
+        if file == key and mode & 0o007:
+            raise BadInput([f"{option} {file}: everybody may read it; chmod 600 {file}"])
+    try:
+        # a password would be asked for on the terminal: an empty one is just wrong
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except ssl.SSLError as error:
+        ways = {
+            "KEY_VALUES_MISMATCH": f"is not the key of {certificate}",
+            "BAD_DECRYPT": "has a password; take it off (openssl pkey -in KEY -out KEY.plain)",
+            "BAD_PASSWORD_READ": "has a password; take it off (openssl pkey -in KEY -out KEY.plain)",
+        }
+        words = ways.get(error.reason, f"with --tls-cert {certificate}: no certificate and key in PEM")
+        raise BadInput([f"--tls-key {key}: {words}"]) from None
 
 
 def read_token(file: Path) -> str:

@@ -13,12 +13,13 @@ from berth.evaluation import METRICS
 from berth.evaluation.metrics import words_of
 from berth.files import PLAN, PROBLEM
 from berth.policies.registry import policy_documents
+from berth.web.access import GuardedRoute
 from berth.web.answers import answer
-from berth.web.requests import CurrentService, Id, failing
+from berth.web.requests import CurrentCaller, CurrentService, Id, failing
 from berth.web.results import MOST_ROWS, REPORT
 from berth.web.security import REPORT_POLICY
 
-router = APIRouter()
+router = APIRouter(route_class=GuardedRoute)
 
 
 @router.get("/health", tags=["about"], responses=failing())
@@ -43,6 +44,14 @@ def version(service: CurrentService) -> Response:
                 "workers": settings.workers,
             },
         }
+    )
+
+
+@router.get("/me", tags=["about"], responses=failing())
+def me(service: CurrentService, caller: CurrentCaller) -> Response:
+    """Who asks, and with which role; whether that is known by a token."""
+    return answer(
+        {"name": caller.name, "role": caller.role, "by_token": not service.entrance.people.everybody}
     )
 
 

@@ -7,15 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import FileResponse, Response
 
+from berth.web.access import GuardedRoute, refuse_others
 from berth.web.answers import answer
 from berth.web.jobs import EVENTS, ID_PATTERN, State
-from berth.web.requests import Author, CurrentService, Decision, Id, NewFront, NewJob, failing
+from berth.web.requests import Author, CurrentCaller, CurrentService, Decision, Id, NewFront, NewJob, failing
 from berth.web.routes.plans import ProblemId
 from berth.web.security import REPORT_POLICY
 from berth.web.streams import job_events, last_seen, run_events
 
-jobs = APIRouter(tags=["jobs"])
-runs = APIRouter(tags=["runs"])
+jobs = APIRouter(route_class=GuardedRoute, tags=["jobs"])
+runs = APIRouter(route_class=GuardedRoute, tags=["runs"])
 FirstEvent = Annotated[int, Query(alias="from", ge=0, le=10**9)]
 JobId = Annotated[str, Path(pattern=ID_PATTERN, description="A job's id")]
 
@@ -45,16 +46,18 @@ def one_job(service: CurrentService, id: JobId) -> Response:
 
 
 @jobs.post("/jobs/{id}/cancel", status_code=202, responses=failing(404, 409))
-def cancel_job(service: CurrentService, id: JobId) -> Response:
-    """End a job with the best plan so far."""
+def cancel_job(service: CurrentService, caller: CurrentCaller, id: JobId) -> Response:
+    """End a job with the best plan so far; somebody else's only as an admin."""
+    refuse_others(caller, service.jobs.job(id).author)
     return answer(service.jobs.cancel(id), 202)
 
 
 @jobs.delete(
     "/jobs/{id}", responses=failing(404) | {202: {"description": "It runs: cancelled"}}, status_code=204
 )
-def delete_job(service: CurrentService, id: JobId) -> Response:
-    """Forget a job that is over; cancel one that isn't. Its plan stays."""
+def delete_job(service: CurrentService, caller: CurrentCaller, id: JobId) -> Response:
+    """Forget a job that is over; cancel one that isn't. Its plan stays. Somebody else's only as an admin."""
+    refuse_others(caller, service.jobs.job(id).author)
     if service.jobs.remove(id):
         return Response(status_code=204)
     return answer(service.jobs.document(id), 202)

@@ -12,6 +12,7 @@ from berth.evaluation import evaluate as evaluate_plan
 from berth.evaluation.evaluate import change_between, judge_document, with_verdict
 from berth.files.mistakes import Mistake
 from berth.model import Download, Plan
+from berth.web.access import GuardedRoute
 from berth.web.answers import answer, unprocessable
 from berth.web.losses import loss_of
 from berth.web.plans import by_hand, changed, compared, judged, with_new_failover
@@ -36,7 +37,7 @@ from berth.web.requests import (
 )
 from berth.web.workspace import ID_PATTERN, Content
 
-router = APIRouter(tags=["plans"])
+router = APIRouter(route_class=GuardedRoute, tags=["plans"])
 ProblemId = Annotated[str | None, Query(pattern=ID_PATTERN, max_length=2400, description="A problem's id")]
 
 

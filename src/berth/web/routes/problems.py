@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from berth.files.mistakes import Mistake
+from berth.web.access import GuardedRoute
 from berth.web.answers import answer, unprocessable
 from berth.web.problems import example, example_list, read_problem
 from berth.web.requests import (
@@ -24,7 +25,7 @@ from berth.web.requests import (
 )
 from berth.web.workspace import PROBLEM_ENDS, Content, new_name
 
-router = APIRouter(tags=["problems"])
+router = APIRouter(route_class=GuardedRoute, tags=["problems"])
 _KINDS = ("application/yaml", "application/json", "text/plain")
 
 

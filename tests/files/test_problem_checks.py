@@ -417,12 +417,55 @@ def test_each_mistake_is_one_line() -> None:
 
 
 def test_mistakes_without_end_are_cut() -> None:
-    """A thousand mistakes are a hundred lines and one that says so."""
+    """A thousand mistakes are twenty lines and one that counts the others."""
     document = problem_document()
-    document["network"]["links"] = [{"from": "rme", "to": "prs", "delay_ms": -1} for _ in range(1000)]
+    document["network"]["links"] = [{"from": "rome", "to": "paris", "delay_ms": -1} for _ in range(1254)]
     found = mistakes_in(document)
-    assert len(found) == 101
-    assert found[-1] == "... and more mistakes"
+    assert len(found) == 21
+    assert found[-1] == "... and 1,234 more mistakes"
+
+
+def test_mistakes_that_nobody_reads_are_only_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking for a similar name takes its time: it is done for the lines that are told."""
+    compared = []
+    monkeypatch.setattr(
+        "berth.model.errors.get_close_matches", lambda *given, **_: compared.append(given) or []
+    )
+    document = problem_document()
+    document["network"]["links"] = [{"from": f"rme-{n}", "to": "paris", "delay_ms": 1} for n in range(500)]
+    assert mistakes_in(document)[-1] == "... and 480 more mistakes"
+    assert len(compared) == 20
+
+
+@pytest.mark.parametrize("place", ["problem", "node", "operator"])
+def test_long_names(place: str) -> None:
+    """At most 200 characters; what is longer is not repeated."""
+    for length, fits in ((200, True), (201, False), (1_000_000, False)):
+        document = problem_document()
+        name = "x" * length
+        if place == "problem":
+            document["name"] = name
+        elif place == "node":
+            document["network"]["nodes"].append({"name": name})
+        else:
+            document["applications"].append({"name": "long", "operators": [{"name": name}]})
+        if fits:
+            problem_from(document)
+        else:
+            (line,) = mistakes_in(document)
+            assert f"has {length:,} characters; names have at most 200" in line
+            assert len(line) < 200
+
+
+def test_values_are_not_repeated_at_length() -> None:
+    """Not as a value, nor as a key."""
+    document = problem_document()
+    document["k" * 1_000_000] = 1
+    document["network"]["nodes"][0]["speed"] = "v" * 1_000_000
+    document["network"]["nodes"][0]["capacity"]["r" * 1_000_000] = -1
+    found = mistakes_in(document)
+    assert len(found) == 3
+    assert max(map(len, found)) < 700
 
 
 def mistakes_in(document: Any) -> list[str]:

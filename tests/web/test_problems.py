@@ -153,11 +153,25 @@ BOMB = "format: berth/v1\na: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
+def test_of_many_mistakes_some_are_told(client: TestClient) -> None:
+    """And the others counted, wherever they are found."""
+    wrong = PROBLEM.replace("links:", "links:\n" + "    - {from: rme, to: paris, delay_ms: 1}\n" * 1000)
+    refused = client.post(f"{API}/problems", content=wrong)
+    assert (refused.status_code, refused.json()["error"]) == (422, "1,999 mistakes")
+    assert len(refused.json()["mistakes"]) == 21
+    assert refused.json()["mistakes"][-1]["message"] == "... and 1,979 more mistakes"
+    request = {"problem": "small.yaml", "assignment": {f"{'x' * 500}{n}": "rome" for n in range(1000)}}
+    refused = client.post(f"{API}/evaluate", json=request)
+    assert (refused.status_code, refused.json()["error"]) == (422, "1,000 mistakes")
+    assert len(refused.content) < 15_000
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (BOMB, "values"),
-        ("format: berth/v1\nname: " + "[" * 90 + "]" * 90, "deep"),
+        (BOMB, "aliases"),
+        ("format: berth/v1\nname: " + "[" * 110 + "]" * 110, "deep"),
+        ('{"name": ' + "[[]," + "[]," * 4_000_000, "values"),
         ("[" * 100_000, "deep"),
         ('{"a":' * 100_000, "deep"),
         (b"\xff\xfe\x00", "UTF-8"),

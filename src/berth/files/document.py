@@ -15,10 +15,12 @@ from typing import Any
 
 from berth.files.kinds import folder_instead
 from berth.files.mistakes import as_yaml, located, mistakes_from
-from berth.files.yaml12 import parse_yaml, yaml_text
+from berth.files.yaml12 import DEEPEST, LARGEST, parse_yaml, yaml_text
 from berth.model import BadInput
+from berth.model.errors import shortened
 
-LARGEST_BYTES = 64 * 2**20
+LARGEST_BYTES = LARGEST
+_TOO_DEEP = f"nested more than {DEEPEST} deep"
 _MOST_INDENTED = 100_000
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -34,8 +36,13 @@ def read_document(path: str | os.PathLike[str]) -> Any:
         return document_from(content, path)
 
 
-def document_from(content: bytes, path: str | os.PathLike[str]) -> Any:
-    """The data in the content of a YAML or JSON file, wherever it was read; its name may say which of them.
+def document_from(content: bytes, path: str | os.PathLike[str], largest: int = LARGEST_BYTES) -> Any:
+    """The data in the content of a YAML or JSON file, wherever it was read.
+
+    Args:
+        content: what is in the file.
+        path: its name may say which of them it is.
+        largest: characters that it may have when all aliases are written out.
 
     Raises:
         BadInput: it is neither YAML nor JSON; the line says where, but not in which file.
@@ -45,7 +52,7 @@ def document_from(content: bytes, path: str | os.PathLike[str]) -> Any:
     looks_like_json = suffix == ".json" or (
         suffix not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
     )
-    return _parse_json(text) if looks_like_json else parse_yaml(text)
+    return _parse_json(text) if looks_like_json else parse_yaml(text, largest)
 
 
 @contextmanager
@@ -61,7 +68,9 @@ def mistakes_in(path: str | os.PathLike[str], content: bytes | None = None) -> I
     except BadInput as error:
         text = _again(path) if content is None else content
         found = located(mistakes_from(error), text.decode("utf-8-sig", "replace"))
-        raise type(error)([each.in_file(shown_name(path)) for each in found]) from None
+        raise type(error)(
+            [each.in_file(shown_name(path)) for each in found[: len(error.told)]], error.more
+        ) from None
 
 
 def _again(path: str | os.PathLike[str]) -> bytes:
@@ -135,6 +144,7 @@ def _text(content: bytes) -> str:
 def _parse_json(text: str) -> Any:
     try:
         data = json.loads(text, object_pairs_hook=_without_doubles)
+        _check_depth(data)
         if _HALF_CHARACTER.search(text):
             json.dumps(data, ensure_ascii=False).encode()
         return data
@@ -148,7 +158,7 @@ def _parse_json(text: str) -> Any:
         where = f"line {error.lineno}, column {error.colno}"
         raise BadInput([f"{where}: not valid JSON: {error.msg}"]) from None
     except RecursionError:
-        raise BadInput(["nested too deeply"]) from None
+        raise BadInput([_TOO_DEEP]) from None
     except ValueError:
         # Python refuses to convert whole numbers of thousands of digits.
         raise BadInput(["a whole number has thousands of digits"]) from None
@@ -159,8 +169,23 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = next(key for key, count in counts.items() if count > 1)
-        raise BadInput([f"key {twice!r} is there twice"])
+        raise BadInput([f"key {shortened(twice)!r} is there twice"])
     return mapping
+
+
+def _check_depth(data: Any) -> None:
+    """Refuse what is nested more deeply than YAML may be: whoever walks through it may do so recursively."""
+    level, depth = [data], 0
+    while level := [
+        part
+        for value in level
+        if isinstance(value, dict | list)
+        for part in (value.values() if isinstance(value, dict) else value)
+        if isinstance(part, dict | list)
+    ]:
+        depth += 1
+        if depth >= DEEPEST:
+            raise BadInput([_TOO_DEEP])
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

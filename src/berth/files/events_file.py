@@ -102,4 +102,4 @@ def _read_plan(file: Path, name: str) -> Plan:
     try:
         return load_plan(file)
     except BadInput as error:
-        raise BadInput(f"{name}: {line}" for line in error.mistakes) from None
+        raise error.reworded(lambda line: f"{name}: {line}") from None

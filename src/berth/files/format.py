@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
@@ -24,12 +24,11 @@ from pydantic import (
 )
 
 from berth.model import BadInput
-from berth.model.errors import did_you_mean, one_of
+from berth.model.errors import LONGEST_NAME, LONGEST_VALUE, did_you_mean, one_of, shortened
 
 Schema = dict[str, Any]
 Document = TypeVar("Document")
 
-MOST_LINES = 100
 LARGEST_AMOUNT = 1e30
 """More of anything is a slip of the pen, and would overflow in products."""
 
@@ -47,7 +46,7 @@ whole = BeforeValidator(_whole)
 """Stands behind the bounds of a whole number."""
 Whole = Annotated[int, whole]
 # Python's $ also matches before a line break at the end
-Name = Annotated[str, Field(pattern=r"^[^/#\s]+$(?!\n)")]
+Name = Annotated[str, Field(pattern=r"^[^/#\s]+$(?!\n)", max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Field(min_length=1)]
 Labels = dict[str, str | Finite | bool]
 
@@ -72,12 +71,10 @@ def about(text: str) -> Any:
 
 
 def refuse(mistakes: Iterable[str]) -> None:
-    """Raise `BadInput` if there are any mistakes; of very many, the first are told."""
+    """Raise `BadInput` if there are any mistakes."""
     lines = iter(mistakes)
-    found = list(islice(lines, MOST_LINES))
-    if found:
-        more = ["... and more mistakes"] if next(lines, None) is not None else []
-        raise BadInput(found + more)
+    for first in lines:
+        raise BadInput(chain([first], lines))
 
 
 class Format(Generic[Document]):
@@ -192,13 +189,18 @@ def _line(error: Any, schema: Schema, path: str) -> str:
             if not isinstance(inner, dict):
                 # who has to choose a name from a list is told all of them
                 hint = one_of if "propertyNames" in schema else did_you_mean
-                return f"{path}{key}: unknown key {hint(key, schema['properties'])}"
-            path, schema = path + key, inner
+                return f"{path}{_step(key)}: unknown key {hint(key, schema['properties'])}"
+            path, schema = path + _step(key), inner
         elif "array" in schema["type"]:
             path, schema = f"{path}[{step}]", schema["items"]
     if error["type"] == "missing":
         return f"{path}: is needed"
     return f"{path or 'the file'}: {_mistake(error['input'], schema)}"
+
+
+def _step(key: str) -> str:
+    """A key in a path; longer ones than names have are no keys of anything."""
+    return shortened(key, 2 * LONGEST_NAME + 10)
 
 
 def _about_the_key(kind: str, after: tuple[Any, ...], inner: Any) -> bool:
@@ -232,6 +234,8 @@ def _mistake(value: Any, schema: Schema) -> str:
         wanted = f"{least}" if least == most else f"at least {least}"
         return f"{wanted} needed, found {len(value) or 'none'}"
     if isinstance(value, str):
+        if len(value) > schema.get("maxLength", len(value)):
+            return f"{shown(value)} has {len(value):,} characters; names have at most {schema['maxLength']}"
         return f"{shown(value)} is not a valid name (names are not empty and have no '/', '#' or white space)"
     return f"{shown(value)} {_out_of_bounds(value, schema)}"
 
@@ -265,5 +269,4 @@ def shown(value: Any) -> str:
         return "a mapping" if isinstance(value, dict) else "a list"
     if isinstance(value, int) and abs(value) > 10**30:
         return "a number beyond all bounds"
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shortened(repr(value[: 2 * LONGEST_VALUE] if isinstance(value, str) else value))

@@ -46,7 +46,7 @@ class Mistake:
 
 
 def mistakes_from(error: BadInput) -> list[Mistake]:
-    """The lines of an error, taken apart."""
+    """The lines of an error, taken apart; how many more there are is the last."""
     return [_mistake(line) for line in error.mistakes]
 
 

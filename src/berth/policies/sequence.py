@@ -215,7 +215,7 @@ class _Turn:
                 **self.parameters,
             )
         except BadInput as error:
-            raise BadInput([_of_all(line, number, name) for line in error.mistakes]) from error
+            raise error.reworded(lambda line: _of_all(line, number, name)) from error
         if plan.objective is not None or self.solved is None:
             self.solved = plan
         if not plan.found:

@@ -103,7 +103,7 @@ def _module(path: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except BadInput as error:
-        raise BadInput([f"{path}: {line}" for line in error.mistakes]) from error
+        raise error.reworded(lambda line: f"{path}: {line}") from error
     except (Exception, SystemExit) as error:
         if _NO_SESSION in str(error):
             raise NeedsSession from error

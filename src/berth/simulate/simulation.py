@@ -86,7 +86,7 @@ def complete_situation(problem: Problem, plan: Plan, name: str) -> Situation:
     try:
         situation = Situation(Setting(problem), plan)
     except BadInput as error:
-        raise BadInput(f"{name}: {line}" for line in error.mistakes) from None
+        raise error.reworded(lambda line: f"{name}: {line}") from None
     if situation.reuse_mistakes:
         raise BadInput(f"{name}: {line}" for line in situation.reuse_mistakes)
     missing = np.flatnonzero(situation.computed & (situation.node_of < 0)).tolist()

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput
+from berth.model.errors import LONGEST_NAME, MOST_LINES, and_more, shortened
 from berth.web.documents import json_bytes
 
 
@@ -49,10 +50,15 @@ def missing(what: str) -> Refused:
     return Refused(404, f"there is no {what}")
 
 
-def unprocessable(mistakes: Sequence[Mistake]) -> Refused:
-    """For what was sent with mistakes."""
-    count = len(mistakes)
-    return Refused(422, f"{count} mistake{'' if count == 1 else 's'}", mistakes)
+def unprocessable(mistakes: Sequence[Mistake], count: int | None = None) -> Refused:
+    """For what was sent with mistakes; `count` of them, where not all are told."""
+    count = len(mistakes) if count is None else count
+    return Refused(422, f"{count:,} mistake{'' if count == 1 else 's'}", mistakes)
+
+
+def refusal_of(error: BadInput) -> Refused:
+    """For what was sent with mistakes, as the library tells them."""
+    return unprocessable(mistakes_from(error), error.count)
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -64,13 +70,19 @@ def add_handlers(app: FastAPI) -> None:
 
     async def bad_input(request: Request, error: Exception) -> Response:
         assert isinstance(error, BadInput)
-        return await refused(request, unprocessable(mistakes_from(error)))
+        return await refused(request, refusal_of(error))
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         # as in `requirements.app.min_availability`, without what part of the request it is
-        found = [Mistake(".".join(map(str, each["loc"][1:])), str(each["msg"])) for each in error.errors()]
-        return await refused(request, unprocessable(found))
+        errors = error.errors()
+        found = [
+            Mistake(shortened(".".join(map(str, each["loc"][1:])), 2 * LONGEST_NAME), str(each["msg"]))
+            for each in errors[:MOST_LINES]
+        ]
+        if len(errors) > MOST_LINES:
+            found.append(Mistake("", and_more(len(errors) - MOST_LINES)))
+        return await refused(request, unprocessable(found, len(errors)))
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

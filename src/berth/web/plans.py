@@ -19,7 +19,7 @@ from berth.files import document_from, plan_document, plan_from, plan_text
 from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.failover import failover_of
-from berth.web.answers import unprocessable
+from berth.web.answers import refusal_of, unprocessable
 from berth.web.documents import finite, without_nan
 from berth.web.problems import file_facts
 from berth.web.workspace import (
@@ -301,7 +301,7 @@ class Plans:
             document = document_from(data, "plan.json")
             plan = plan_from(document)
         except BadInput as error:
-            raise unprocessable(mistakes_from(error)) from None
+            raise refusal_of(error) from None
         if document.get("format") != "berth-plan/v1":
             raise unprocessable([Mistake("format", "is needed: berth-plan/v1")])
         return plan
@@ -310,7 +310,7 @@ class Plans:
         try:
             return self._plan_in(content)
         except BadInput as error:
-            raise unprocessable(mistakes_from(error)) from None
+            raise refusal_of(error) from None
 
     def _plan_in(self, content: Content) -> Plan:
         return plan_from(document_from(content.data, str(content.entry.path)))

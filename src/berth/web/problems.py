@@ -13,9 +13,10 @@ from berth.files import document_from, problem_from
 from berth.files.mistakes import Mistake, located, mistakes_from
 from berth.model import BadInput, Problem
 from berth.model.network import MOST_IN_MATRICES
-from berth.web.answers import missing, unprocessable
+from berth.web.answers import Refused, missing, unprocessable
 from berth.web.view import view_of
 from berth.web.workspace import (
+    LARGEST,
     PROBLEM_ENDS,
     Content,
     Entry,
@@ -29,8 +30,7 @@ from berth.web.workspace import (
 )
 
 MOST_VALUES = 4_000_000
-"""In a file, aliases followed: a matrix of 2,000 nodes."""
-DEEPEST_VALUE = 60
+"""In a file: a matrix of 2,000 nodes."""
 MOST_IN_TABLES = 2_500
 """Nodes between which everything is a matrix."""
 MOST_NODES = 50_000
@@ -48,7 +48,6 @@ def check_size(document: Any) -> None:
     Raises:
         BadInput: what is too large, and what to do about it.
     """
-    _check_values(document)
     if isinstance(document, dict):
         _check_nodes(document.get("network"))
         _check_instances(document.get("applications"))
@@ -59,27 +58,6 @@ def weight_of(problem: Problem) -> int:
     nodes, pairs = len(problem.network.nodes), len(problem.instances.pair_sender)
     tables = 0 if problem.network.scattered else _TABLE_BYTES * nodes**2
     return tables + _PAIR_BYTES * pairs + 1000 * (nodes + len(problem.instances))
-
-
-def _check_values(document: Any) -> None:
-    sizes: dict[int, int] = {}
-    stack: list[tuple[Any, bool, int]] = [(document, False, 1)]
-    while stack:
-        value, done, depth = stack.pop()
-        if not isinstance(value, dict | list) or id(value) in sizes:
-            continue
-        parts = value.values() if isinstance(value, dict) else value
-        if done:
-            sizes[id(value)] = 1 + sum(
-                sizes.get(id(part), 1) if isinstance(part, dict | list) else 1 for part in parts
-            )
-            if sizes[id(value)] > MOST_VALUES:
-                raise BadInput([f"more than {MOST_VALUES} values"])
-            continue
-        if depth > DEEPEST_VALUE:
-            raise BadInput([f"nested more than {DEEPEST_VALUE} deep"])
-        stack.append((value, True, depth))
-        stack += [(part, False, depth + 1) for part in parts if isinstance(part, dict | list)]
 
 
 def _check_nodes(network: Any) -> None:
@@ -136,6 +114,8 @@ class Reading:
     document: Any
     problem: Problem | None
     mistakes: tuple[Mistake, ...]
+    count: int = 0
+    """Of all mistakes."""
 
     @property
     def ready(self) -> Problem:
@@ -145,8 +125,13 @@ class Reading:
             Refused: there are mistakes.
         """
         if self.problem is None:
-            raise unprocessable(self.mistakes)
+            raise self.refusal
         return self.problem
+
+    @property
+    def refusal(self) -> Refused:
+        """For what has mistakes."""
+        return unprocessable(self.mistakes, self.count)
 
     @cached_property
     def view(self) -> dict[str, Any]:
@@ -187,7 +172,7 @@ class Problems:
             content = self._workspace.content(entry, WHAT)
             reading = read_problem(content.data, str(entry.path))
             listed = {**file_facts(content), "ok": reading.problem is not None, **reading.summary()}
-            return listed | {"mistakes": len(reading.mistakes)}
+            return listed | {"mistakes": reading.count}
 
         try:
             return self._facts.of(entry.id, entry.place.stat(), facts)
@@ -289,11 +274,11 @@ class Problems:
     def _accepted(self, data: bytes, file: str, draft: bool) -> Reading:
         reading = read_problem(data, file)
         if reading.problem is None and not draft:
-            raise unprocessable(reading.mistakes)
+            raise reading.refusal
         if kind_of(data) == "plan":
             raise unprocessable([Mistake("format", "this is a plan, and a problem is expected: berth/v1")])
         if reading.document is None and not _is_text(data):
-            raise unprocessable(reading.mistakes)
+            raise reading.refusal
         return reading
 
     def _note(self, content: Content) -> None:
@@ -304,12 +289,15 @@ def read_problem(data: bytes, file: str) -> Reading:
     """What the content of a problem file says; `file` is its name, whose end says what it is written in."""
     document = None
     try:
-        document = document_from(data, file)
+        # a comma for each value, about: empty lists take twenty times the memory of their text
+        if data.count(b",") > MOST_VALUES:
+            raise BadInput([f"more than {MOST_VALUES:,} values"])
+        document = document_from(data, file, LARGEST)
         check_size(document)
         return Reading(document, problem_from(document), ())
     except BadInput as error:
         text = data.decode("utf-8", "replace") if document is not None else ""
-        return Reading(document, None, tuple(located(mistakes_from(error), text)))
+        return Reading(document, None, tuple(located(mistakes_from(error), text)), error.count)
 
 
 def _is_text(data: bytes) -> bool:

@@ -129,7 +129,7 @@ class JobQueue:
         try:
             check_front(reading.ready, first, second, int(request["points"]), policy)
         except BadInput as error:
-            raise BadInput(re.sub("^(--)?objective", "objectives", line) for line in error.mistakes) from None
+            raise error.reworded(lambda line: re.sub("^(--)?objective", "objectives", line)) from None
         return self._taken_on("front", request, content, reading.ready.for_goal({first: 1.0}), author)
 
     def _taken_on(

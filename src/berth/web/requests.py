@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from berth.files import PLAN
+from berth.model.errors import LONGEST_NAME
 from berth.web.answers import answer
 from berth.web.jobs import JobFolder
 from berth.web.people import Caller
@@ -22,7 +23,8 @@ from berth.web.streams import Streams
 from berth.web.workspace import ID_PATTERN, Content, Workspace
 
 Text = Annotated[str, Field(min_length=1, max_length=1000)]
-Name = Annotated[str, Field(min_length=1, max_length=400)]
+Name = Annotated[str, Field(min_length=1, max_length=2 * LONGEST_NAME + 10)]
+"""Of an instance: its application, its operator and a number."""
 Places = Annotated[dict[Name, Name | None], Field(max_length=100_000)]
 Weight = Annotated[float, Field(gt=0, le=1e12)]
 Seconds = Annotated[float, Field(gt=0, le=1e6)]

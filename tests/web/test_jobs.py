@@ -93,6 +93,37 @@ def test_a_policy_with_a_goal_of_its_own(client: TestClient) -> None:
     assert job["objective"] == plan["objective"]
 
 
+def test_goals_in_order(client: TestClient, workspace: Path) -> None:
+    """The list and the tolerances of a request; the job tells the figures of the first goal."""
+    goals = [{"response_time": 1.0}, {"nodes_used": 1.0}]
+    plans, jobs = [], []
+    for within in (None, [10.0]):
+        jobs.append(over(client, submitted(client, policy="odp", objective=goals, objective_within=within)))
+        plans.append(json.loads((workspace / jobs[-1]["plan"]).read_text()))
+    for job, plan in zip(jobs, plans, strict=True):
+        assert job["goal"] == plan["goal"] == goals
+        assert job["objective"] == plan["levels"][0]["objective"] == plan["metrics"]["response_time_ms"]
+        assert plan["status"] == "optimal"
+        last = [data["objective"] for _, event, data in told(client, job["id"]) if event == "progress"][-1]
+        assert last == job["objective"]
+    used = [plan["levels"][1]["objective"] for plan in plans]
+    times = [plan["objective"] for plan in plans]
+    assert times[0] < times[1]
+    assert used[0] > used[1]
+
+
+def test_a_tolerance_for_the_goals_of_the_problem(client: TestClient, workspace: Path) -> None:
+    text = (workspace / "small.yaml").read_text()
+    (workspace / "two.yaml").write_text(text + "objective: [{response_time: 1}, {nodes_used: 1}]\n")
+    assert client.get(f"{API}/problems/two.yaml").json()["objective"] == [
+        {"response_time": 1.0},
+        {"nodes_used": 1.0},
+    ]
+    job = over(client, submitted(client, problem="two.yaml", policy="odp", objective_within=[10]))
+    plan = json.loads((workspace / job["plan"]).read_text())
+    assert plan["levels"][0]["objective"] > plan["levels"][0]["bound"]
+
+
 @pytest.mark.parametrize(
     ("request_", "path"),
     [
@@ -102,6 +133,14 @@ def test_a_policy_with_a_goal_of_its_own(client: TestClient) -> None:
         ({"objective": {"respnse_time": 1}}, "objective.respnse_time"),
         ({"objective": {"response_time": -1}}, "objective.response_time"),
         ({"objective": {"containers_used": 1}}, "objective.containers_used"),
+        ({"objective": [{"traffic": 1}, {"trafic": 1}]}, "objective[1].trafic"),
+        ({"objective": [{"traffic": 1}, {"traffic": -1}]}, "objective[1].traffic"),
+        ({"objective": [{"traffic": 1}, {"containers_used": 1}]}, "objective[1].containers_used"),
+        ({"objective": [{"traffic": 1}, {}]}, "objective[1]"),
+        ({"objective": []}, "objective"),
+        ({"objective": "traffic"}, "objective"),
+        ({"objective": [{"traffic": 1}], "objective_within": [0, 0]}, "objective_within"),
+        ({"objective_within": [-1]}, "objective_within[0]"),
         ({"requirements": {"ap": {}}}, "requirements.ap"),
         ({"requirements": {"app": {"min_availability": 2}}}, "requirements.app.min_availability"),
         ({"time_limit": 101}, "time_limit"),

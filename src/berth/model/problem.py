@@ -73,6 +73,12 @@ class Problem:
         """What is minimised, level by level."""
         return self.objective, *(self.then or ())
 
+    @property
+    def sought(self) -> dict[str, float] | list[dict[str, float]]:
+        """What is minimised, as files have it: weights, or a list of them where goals are in order."""
+        goals = [dict(weights) for weights in self.objectives]
+        return goals[0] if self.then is None else goals
+
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """Every loss that a plan has to survive."""

@@ -6,7 +6,7 @@ limit. What is left open after the last goal is decided by what users like bette
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,7 +59,7 @@ def solve_in_order(task: Task, policy: Policy) -> Answer:
             setting=replace(setting, problem=problem.for_goal(weights)),
             budget=task.budget if last else task.budget.part(SHARE),
             start=task.start if kept is None else kept.answer.nodes,
-            report=task.staged(" and ".join(weights).replace("_", " ")),
+            report=task.staged(stage_of(weights)),
         )
         answer = policy.solve(part)
         found = _judged(part, answer)
@@ -84,6 +84,11 @@ def solve_in_order(task: Task, policy: Policy) -> Answer:
         levels=tuple(levels),
         trace={**traces[0], "levels": traces[1:]},
     )
+
+
+def stage_of(weights: Mapping[str, float]) -> str:
+    """What progress calls the search for a goal."""
+    return " and ".join(weights).replace("_", " ")
 
 
 def _within(given: tuple[float, ...], number: int, last: bool) -> float:

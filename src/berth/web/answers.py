@@ -25,6 +25,9 @@ def answer(document: Any, status: int = 200, headers: Mapping[str, str] | None =
 
 log = logging.getLogger("berth.web")
 
+UNION_TAGS = ("(mapping)", "(list)")
+"""What pydantic calls the two forms that a field may have; no part of the field's path."""
+
 _WORDS = {404: "there is no such thing", 405: "this can't be done with it", 413: "the body is too large"}
 
 
@@ -61,6 +64,12 @@ def refusal_of(error: BadInput) -> Refused:
     return unprocessable(mistakes_from(error), error.count)
 
 
+def _path(location: Sequence[str | int]) -> str:
+    """As in `objective[1].traffic`, without what part of the request it is."""
+    parts = [part for part in location[1:] if part not in UNION_TAGS]
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+
+
 def add_handlers(app: FastAPI) -> None:
     """Turn every error into an answer."""
 
@@ -74,10 +83,9 @@ def add_handlers(app: FastAPI) -> None:
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        # as in `requirements.app.min_availability`, without what part of the request it is
         errors = error.errors()
         found = [
-            Mistake(shortened(".".join(map(str, each["loc"][1:])), 2 * LONGEST_NAME), str(each["msg"]))
+            Mistake(shortened(_path(each["loc"]), 2 * LONGEST_NAME), str(each["msg"]))
             for each in errors[:MOST_LINES]
         ]
         if len(errors) > MOST_LINES:

@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -38,8 +38,8 @@ class Job:
     created: float
     started: float | None = None
     ended: float | None = None
-    goal: Mapping[str, float] = field(default_factory=dict)
-    """What `objective` counts: what was asked for, and at the end what the policy went by."""
+    goal: Mapping[str, float] | Sequence[Mapping[str, float]] = field(default_factory=dict)
+    """What was asked for, and at the end what the policy went by; `objective` counts the first of several."""
     maximise: bool = False
     plan: str | None = None
     """The id of the plan file."""

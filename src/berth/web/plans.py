@@ -71,9 +71,7 @@ def compared(problem: Problem, plans: Mapping[str, Plan]) -> dict[str, Any]:
         | _compared(problem, plan, goal)
         for identity, plan in plans.items()
     ]
-    goals = [dict(weights) for weights in problem.objectives]
-    sought = goals if problem.then is not None else goals[0]
-    return {"judged_by": judge_document(problem), "goal": sought, "plans": rows}
+    return {"judged_by": judge_document(problem), "goal": problem.sought, "plans": rows}
 
 
 def _compared(problem: Problem, plan: Plan, goal: Goal | None) -> dict[str, Any]:
@@ -358,6 +356,8 @@ def by_hand(problem: Problem, plan: Plan) -> Plan:
 
 def _facts(content: Content, plan: Plan) -> dict[str, Any]:
     facts = {**file_facts(content), **{name: getattr(plan, name) for name in _LISTED}}
-    facts["goal"], facts["metrics"] = dict(plan.first_goal), dict(plan.metrics)
+    goals = [dict(weights) for weights in plan.goals]
+    facts["goal"] = dict(plan.first_goal) if isinstance(plan.goal, Mapping) else goals
+    facts["metrics"] = dict(plan.metrics)
     whole: dict[str, Any] = without_nan(facts)
     return whole | {"violations": len(plan.violations), "instances": len(plan.assignment)}

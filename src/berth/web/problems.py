@@ -149,7 +149,7 @@ class Reading:
             "applications": None if problem is None else len(problem.applications),
             "operators": None if problem is None else len(problem.instances.operators),
             "instances": None if problem is None else len(problem.instances),
-            "objective": None if problem is None else dict(problem.objective),
+            "objective": None if problem is None else problem.sought,
         }
 
 

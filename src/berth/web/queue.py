@@ -160,7 +160,7 @@ class JobQueue:
             policy=policy.about.name,
             request=request,
             created=time.time(),
-            goal=dict(problem.objective),
+            goal=problem.sought,
             maximise=Goal(problem.objective).maximise,
             author=author,
             kind=kind,
@@ -329,7 +329,7 @@ class JobQueue:
         return {
             "state": state,
             "plan": self._stored(job, plan) if plan.found else None,
-            "goal": dict(plan.first_goal) or job.goal,
+            "goal": outcome["plan"].get("goal") or job.goal,
             "maximise": Goal(plan.first_goal).maximise if plan.goal else job.maximise,
             "status": plan.status,
             "reason": job.reason or plan.reason,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from starlette.responses import Response
 
 from berth.files import PLAN
 from berth.model.errors import LONGEST_NAME
-from berth.web.answers import answer
+from berth.web.answers import UNION_TAGS, answer
 from berth.web.jobs import JobFolder
 from berth.web.people import Caller
 from berth.web.plans import Plans
@@ -27,6 +27,14 @@ Name = Annotated[str, Field(min_length=1, max_length=2 * LONGEST_NAME + 10)]
 """Of an instance: its application, its operator and a number."""
 Places = Annotated[dict[Name, Name | None], Field(max_length=100_000)]
 Weight = Annotated[float, Field(gt=0, le=1e12)]
+Weights = Annotated[dict[Name, Weight], Field(max_length=50)]
+InOrder = Annotated[list[Annotated[Weights, Field(min_length=1)]], Field(min_length=1, max_length=50)]
+Objective = Annotated[
+    Annotated[Weights, Tag(UNION_TAGS[0])] | Annotated[InOrder, Tag(UNION_TAGS[1])],
+    Discriminator(lambda value: UNION_TAGS[isinstance(value, list)]),
+]
+"""One goal, or several in order."""
+Within = Annotated[list[Annotated[float, Field(ge=0, le=1e12)]], Field(max_length=50)]
 Seconds = Annotated[float, Field(gt=0, le=1e6)]
 PolicyParameters = Annotated[
     dict[Name, bool | int | float | Annotated[str, Field(max_length=1000)] | None], Field(max_length=100)
@@ -119,7 +127,8 @@ class NewJob(RequestBody):
     policy: Name = "auto"
     time_limit: Seconds = 60.0
     seed: Annotated[int, Field(ge=0, le=2**53)] = 0
-    objective: Annotated[dict[Name, Weight], Field(max_length=50)] | None = None
+    objective: Objective | None = None
+    objective_within: Within | None = None
     objective_scale: Literal["normalised", "raw"] | None = None
     requirements: Annotated[dict[Name, Requirements], Field(max_length=10_000)] = {}
     parameters: PolicyParameters = {}

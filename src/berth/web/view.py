@@ -44,7 +44,7 @@ def view_of(problem: Problem) -> dict[str, Any]:
         "links_all": total,
         "applications": [_application(problem, number) for number in range(len(problem.applications))],
         "resources": list(problem.instances.resources),
-        "objective": dict(problem.objective),
+        "objective": problem.sought,
         "objective_scale": problem.objective_scale,
     }
 

@@ -51,12 +51,15 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
     from berth.model import BadInput
     from berth.model.errors import did_you_mean, one_of
 
-    objective = request.get("objective") or {}
+    objective = request.get("objective") or []
+    goals = objective if isinstance(objective, list) else [objective]
     requirements = request.get("requirements") or {}
     names = [application.name for application in problem.applications]
     mistakes = [
-        f"objective.{name}: no metric {one_of(name, METRIC_BY_NAME)}"
-        for name in objective
+        f"{f'objective[{number}]' if objective is goals else 'objective'}.{name}: "
+        f"no metric {one_of(name, METRIC_BY_NAME)}"
+        for number, weights in enumerate(goals)
+        for name in weights
         if name not in METRIC_BY_NAME
     ]
     mistakes += [
@@ -66,11 +69,20 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
     ]
     if mistakes:
         raise BadInput(mistakes)
+    if goals:
+        problem = replace(problem.for_goal(*goals), then=tuple(goals[1:]) if objective is goals else None)
+    within = request.get("objective_within")
+    if within is not None:
+        if len(within) > len(problem.objectives):
+            raise BadInput(
+                f"objective_within: {len(within)} numbers, but {len(problem.objectives)} in objective"
+            )
+        problem = replace(problem, objective_within=tuple(within))
     changed = replace(
-        problem.for_goal(objective) if objective else problem,
+        problem,
         applications=tuple(replace(item, **requirements.get(item.name, {})) for item in problem.applications),
         objective_scale=request.get("objective_scale") or problem.objective_scale,
-        objective_bounds={} if objective else problem.objective_bounds,
+        objective_bounds={} if goals else problem.objective_bounds,
     )
     unknown = list(goal_mistakes(changed))
     if unknown:
@@ -105,8 +117,9 @@ class StopRequest:
 class ProgressEvents:
     """Progress as events, at most some a second; what comes in between is written when its time has come."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, file: Path, first: str | None = None) -> None:
+        """`first` is the stage of the first of several goals; what is told are its figures."""
+        self._file, self._first = file, first
         self._count = 0
         self._lock = threading.Lock()
         self._pending: dict[str, Any] | None = None
@@ -120,10 +133,13 @@ class ProgressEvents:
         from berth.evaluation.goal import gap_between
 
         with self._lock:
+            told = self._first is None or progress.stage.partition(":")[0] in (self._first, "")
             if progress.stage != self._stage:
-                self._stage, self._known = progress.stage, {"objective": None, "bound": None}
+                self._stage = progress.stage
+                if told:
+                    self._known = {"objective": None, "bound": None}
             for name in self._known:
-                value = getattr(progress, name)
+                value = getattr(progress, name) if told else None
                 self._known[name] = self._known[name] if value is None else float(value)
             objective, bound = self._known["objective"], self._known["bound"]
             if (objective, bound, self._stage) == self._last:
@@ -188,9 +204,11 @@ def _outcome(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[s
 def _solved(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[str, Any]:
     from berth.files import plan_document
     from berth.policies import solve
+    from berth.policies.levels import stage_of
 
     problem = problem_as_requested(_problem(folder, request), request)
-    events = ProgressEvents(folder / "events.jsonl")
+    ordered = problem.then is not None
+    events = ProgressEvents(folder / "events.jsonl", stage_of(problem.objective) if ordered else None)
     plan = solve(
         problem,
         request["policy"],

@@ -219,5 +219,6 @@ export async function changeView({main, id, plan: planId, current}) {
 
 /** What the problem minimises comes first. */
 function goalFirst(metrics, objective) {
-  return [...metrics].sort((one, other) => Boolean(objective?.[other.name]) - Boolean(objective?.[one.name]));
+  const sought = Object.assign({}, ...[objective ?? {}].flat());
+  return [...metrics].sort((one, other) => Boolean(sought[other.name]) - Boolean(sought[one.name]));
 }

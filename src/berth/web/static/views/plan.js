@@ -54,9 +54,10 @@ export async function planView({main, id, plan: planId, current}) {
 /** The metrics as tiles, those of the goal first. */
 export function metricTiles(metrics, values, goal, deltas = {}) {
   const known = metrics.filter((metric) => values[metric.key] !== undefined);
-  const first = known.filter((metric) => goal?.[metric.name]);
+  const sought = Object.assign({}, ...[goal ?? {}].flat());
+  const first = known.filter((metric) => sought[metric.name]);
   return h("dl", {class: "tiles"}, [...first, ...known.filter((metric) => !first.includes(metric))].map((metric) => h("div", {class: "tile", title: metric.about},
-    h("dt", {}, metric.label, goal?.[metric.name] ? " ◎" : ""), h("dd", {}, metricText(metric, values[metric.key]), deltas[metric.key] ?? null))));
+    h("dt", {}, metric.label, sought[metric.name] ? " ◎" : ""), h("dd", {}, metricText(metric, values[metric.key]), deltas[metric.key] ?? null))));
 }
 
 function placement(scene, judgement) {

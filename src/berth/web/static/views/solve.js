@@ -30,7 +30,8 @@ export async function solveView({main, id, current}) {
 
   const told = h("div", {});
   const own = view.objective;
-  const weights = weightSliders(metrics, own);
+  const ordered = Array.isArray(own);
+  const weights = weightSliders(metrics, ordered ? own[0] : own);
   const requirements = requirementFields(view.applications);
   const parameters = parameterFields();
   const about = h("p", {class: "quiet fine", id: freshId("about")});
@@ -85,7 +86,7 @@ export async function solveView({main, id, current}) {
         field("Previous plan", previous, h("span", {class: "hint"}, "What moved against it is then counted.")))),
     h("section", {class: "card"},
       h("h2", {}, "What counts"),
-      h("p", {class: "quiet fine"}, `The problem's own: ${goalText(own, metrics)}. Slide others up to weigh them, too.`),
+      h("p", {class: "quiet fine"}, `The problem's own: ${goalText(own, metrics)}. ${ordered ? "Whoever moves a slider asks for one goal instead." : "Slide others up to weigh them, too."}`),
       weights.element)),
   h("section", {class: "card"}, h("h2", {}, "Requirements"),
     h("p", {class: "quiet fine"}, "A plan must keep these. Empty: no such requirement."), requirements.element));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fastapi import Request
@@ -10,7 +11,23 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from berth.web.answers import Refused
+from berth.web.audit import things
 from berth.web.people import Caller, Role
+
+
+@dataclass
+class Noted:
+    """What the audit log will say of a request: in `scope["noted"]`, for routes to add to."""
+
+    action: str
+    who: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is more than looking."""
+        return ROLE_OF.get(self.action, "viewer") != "viewer" and not self.action.startswith("GET ")
+
 
 Needed = Role | Literal["nobody"]
 
@@ -82,19 +99,20 @@ class GuardedRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
         methods = more.get("methods") or ["GET"]
-        try:
-            (self.role,) = {ROLE_OF[f"{method} {path}"] for method in methods}
-        except KeyError as error:
-            raise RuntimeError(f"{error}: say in ROLE_OF (web/access.py) which role it needs") from None
+        (self.action,) = (f"{method} {path}" for method in methods)
+        if self.action not in ROLE_OF:
+            raise RuntimeError(f"{self.action}: say in ROLE_OF (web/access.py) which role it needs")
         super().__init__(path, endpoint, **more)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """What answers a request that the caller may make."""
         handle = super().get_route_handler()
-        needed = self.role
+        action, needed = self.action, ROLE_OF[self.action]
 
         async def guarded(request: Request) -> Response:
-            request.scope["needed"] = needed
+            noted: Noted = request.scope["noted"]
+            noted.action = action
+            noted.facts |= things(action, request.path_params.get("id"))
             if needed != "nobody":
                 caller: Caller = request.scope["caller"]
                 if not caller.may(needed):

@@ -58,6 +58,7 @@ async def login(request: Request) -> Response:
         )
         text = LOGIN.read_text().replace("{{message}}", words)
         return HTMLResponse(text, refused.status, {"Retry-After": slow} if slow else None)
+    request.scope["noted"].who = token.name
     secret, seconds = entrance.sessions.begin(token)
     response = RedirectResponse("/", 303)
     response.set_cookie(
@@ -76,7 +77,10 @@ async def login(request: Request) -> Response:
 def logout(request: Request) -> Response:
     """End the session, wherever its cookie may be."""
     service: Service = request.app.state.service
-    service.entrance.sessions.end(session_in(request.headers))
+    session = session_in(request.headers)
+    token = service.entrance.sessions.who(session)
+    request.scope["noted"].who = None if token is None else token.name
+    service.entrance.sessions.end(session)
     response = RedirectResponse("/login", 303)
     response.delete_cookie(COOKIE, path="/")
     return response
@@ -125,5 +129,5 @@ def create_app(settings: Settings) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     add_page(app)
-    app.add_middleware(Gate, settings=settings, entrance=service.entrance)
+    app.add_middleware(Gate, settings=settings, entrance=service.entrance, audit=service.audit)
     return app

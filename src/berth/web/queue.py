@@ -23,6 +23,7 @@ from berth.policies.policy import parameters_from
 from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
 from berth.web.answers import Refused, missing, unprocessable
+from berth.web.audit import Audit
 from berth.web.jobs import Job, JobFolder, new_id, read_outcome, write_request
 from berth.web.plans import Plans
 from berth.web.problems import Problems
@@ -58,8 +59,11 @@ def start_worker(folder: Path, seconds: float, memory_bytes: int) -> ChildProces
 class JobQueue:
     """All jobs of a service, from the beginning; those of earlier services are found again."""
 
-    def __init__(self, settings: Settings, folder: JobFolder, problems: Problems, plans: Plans) -> None:
+    def __init__(
+        self, settings: Settings, folder: JobFolder, problems: Problems, plans: Plans, audit: Audit
+    ) -> None:
         self._settings = settings
+        self._audit = audit
         self._folder = folder
         self._problems = problems
         self._plans = plans
@@ -344,11 +348,15 @@ class JobQueue:
         """The id of the plan's file; a name that is taken meanwhile gets a number."""
         name = job.request.get("name")
         try:
-            return self._plans.create(plan, None if name is None else str(name), job.author).entry.id
+            entry = self._plans.create(plan, None if name is None else str(name), job.author).entry
         except Refused:
             if name is None:
                 raise
-            return self._plans.create(plan, None, job.author).entry.id
+            entry = self._plans.create(plan, None, job.author).entry
+        self._audit.note(
+            job.author, "store the plan of a job", "done", {"file": str(entry.path), "job": job.id}
+        )
+        return entry.id
 
     def _change(self, identity: str, **values: Any) -> None:
         with self._changed:

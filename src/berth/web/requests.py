@@ -10,7 +10,9 @@ from starlette.responses import Response
 
 from berth.files import PLAN
 from berth.model.errors import LONGEST_NAME
+from berth.web.access import Noted
 from berth.web.answers import UNION_TAGS, answer
+from berth.web.audit import Audit
 from berth.web.jobs import JobFolder
 from berth.web.people import Caller
 from berth.web.plans import Plans
@@ -190,10 +192,11 @@ class Service:
         self.settings = settings
         self.entrance = Entrance(settings)
         self.workspace = Workspace(settings.workspace)
+        self.audit = Audit(self.workspace.inner)
         self.problems = Problems(self.workspace)
         self.plans = Plans(self.workspace)
         self.job_folder = JobFolder(self.workspace.inner / "jobs")
-        self.jobs = JobQueue(settings, self.job_folder, self.problems, self.plans)
+        self.jobs = JobQueue(settings, self.job_folder, self.problems, self.plans, self.audit)
         self.explaining = Explaining(settings, self.workspace.inner / "explaining")
         self.runs = Runs(self.workspace, self.problems)
         self.tables = Tables(self.workspace)
@@ -211,6 +214,11 @@ def _caller(request: Request) -> Caller:
     return caller
 
 
+def _noted(request: Request) -> Noted:
+    noted: Noted = request.scope["noted"]
+    return noted
+
+
 def _author(request: Request) -> str:
     everybody = _service(request).entrance.people.everybody
     return author_of(_caller(request), request.headers, everybody=everybody)
@@ -221,6 +229,7 @@ async def _body(request: Request) -> bytes:
 
 
 CurrentService = Annotated[Service, Depends(_service)]
+CurrentNoted = Annotated[Noted, Depends(_noted)]
 CurrentCaller = Annotated[Caller, Depends(_caller)]
 Author = Annotated[str, Depends(_author)]
 Body = Annotated[bytes, Depends(_body)]

@@ -18,8 +18,10 @@ from fastapi import HTTPException
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from berth.web.access import Noted
 from berth.web.answers import Refused, answer
 from berth.web.attempts import Attempts
+from berth.web.audit import Audit, things
 from berth.web.people import OWNER, Caller, People, Sessions, Token
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -175,17 +177,20 @@ def _unknown() -> Refused:
     return Refused(401, "the token is missing or wrong", headers={"WWW-Authenticate": "Bearer"})
 
 
+REFUSALS = (401, 403, 421, 429)
+"""What somebody is told who may not."""
 STILL_SECONDS = 0.5
 """How often who has a connection open is looked at again."""
 
 
 class Gate:
-    """The outermost layer: host, who asks, origin, size; and headers that make browsers careful."""
+    """The outermost layer: host, who asks, origin, size; headers for careful browsers; the audit log."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, entrance: Entrance) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, entrance: Entrance, audit: Audit) -> None:
         self._app = app
         self._settings = settings
         self._entrance = entrance
+        self._audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it."""
@@ -194,6 +199,7 @@ class Gate:
             return
         # a response that began and did not end
         open_ended = False
+        noted = scope["noted"] = Noted(f"{scope['method']} {scope['path']}")
 
         async def careful_send(message: Message) -> None:
             nonlocal open_ended
@@ -201,23 +207,42 @@ class Gate:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
+                self._note(scope, noted, message["status"], headers.get("location", ""))
             open_ended = message["type"] == "http.response.start" or message.get("more_body", False)
             await send(message)
 
         try:
-            admission = self._admitted(scope)
+            admission = self._admitted(scope, noted)
         except Refused as refused:
             response = answer(refused.document, refused.status, refused.headers)
             await response(scope, receive, careful_send)
             return
-        scope["caller"] = None if admission is None else admission.caller
         body = _Body(receive, self._settings.upload_bytes, admission)
-        await self._app(scope, body.receive, careful_send)
+        try:
+            await self._app(scope, body.receive, careful_send)
+        except Exception:
+            self._note(scope, noted, 500, "")  # answered further out
+            raise
         if body.shut_out and open_ended:
             await careful_send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _admitted(self, scope: Scope) -> Admission | None:
-        """Who asks; None where nobody has to be known.
+    def _note(self, scope: Scope, noted: Noted, status: int, location: str) -> None:
+        """Write down what changes something, or is refused for who asks."""
+        if not noted.changes and status not in REFUSALS:
+            return
+        kind, _, identity = location.removeprefix("/api/v1").rpartition("/")
+        made = things(f"POST {kind}", identity) if status in (201, 202) and identity else {}
+        facts = {
+            "status": status,
+            "address": address_of(scope, self._settings.proxies),
+            **made,
+            **noted.facts,
+        }
+        outcome = "done" if status < 400 else "refused" if status < 500 else "failed"
+        self._audit.note(noted.who, noted.action, outcome, facts)
+
+    def _admitted(self, scope: Scope, noted: Noted) -> Admission | None:
+        """Who asks, now in the scope as its `caller`; None where nobody has to be known.
 
         Raises:
             Refused: the request is not taken.
@@ -232,6 +257,9 @@ class Gate:
         admission = None
         if not OPEN_PATHS.fullmatch(scope["path"]):
             admission = self._known(scope, headers)
+            scope["caller"] = admission.caller
+            noted.who = admission.caller.name
+            noted.facts["role"] = admission.caller.role
         if scope["method"] not in SAFE_METHODS and not _same_origin(headers, host):
             raise Refused(403, "another page's request is not taken")
         size = headers.get("content-length", "0")

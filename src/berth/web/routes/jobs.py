@@ -10,7 +10,17 @@ from starlette.responses import FileResponse, Response
 from berth.web.access import GuardedRoute, refuse_others
 from berth.web.answers import answer
 from berth.web.jobs import EVENTS, ID_PATTERN, State
-from berth.web.requests import Author, CurrentCaller, CurrentService, Decision, Id, NewFront, NewJob, failing
+from berth.web.requests import (
+    Author,
+    CurrentCaller,
+    CurrentNoted,
+    CurrentService,
+    Decision,
+    Id,
+    NewFront,
+    NewJob,
+    failing,
+)
 from berth.web.routes.plans import ProblemId
 from berth.web.security import REPORT_POLICY
 from berth.web.streams import job_events, last_seen, run_events
@@ -33,8 +43,9 @@ def all_jobs(
 
 
 @jobs.post("/jobs", status_code=202, responses=failing(404, 422, 429))
-def new_job(service: CurrentService, request: NewJob, author: Author) -> Response:
+def new_job(service: CurrentService, request: NewJob, author: Author, noted: CurrentNoted) -> Response:
     """Solve a problem in the background."""
+    noted.facts["problem"] = request.problem
     job = service.jobs.submit(request.document(), author)
     return answer(job, 202, {"Location": f"/api/v1/jobs/{job['id']}"})
 
@@ -81,8 +92,9 @@ def watch_job(
 
 
 @jobs.post("/fronts", status_code=202, responses=failing(404, 422, 429))
-def new_front(service: CurrentService, request: NewFront, author: Author) -> Response:
+def new_front(service: CurrentService, request: NewFront, author: Author, noted: CurrentNoted) -> Response:
     """Find the plans between the best for one metric and the best for another, in the background."""
+    noted.facts["problem"] = request.problem
     job = service.jobs.submit_front(request.model_dump(), author)
     return answer(job, 202, {"Location": f"/api/v1/jobs/{job['id']}"})
 
@@ -151,7 +163,10 @@ def watch_run(
 
 
 @runs.post("/runs/{id}/decision", status_code=202, responses=failing(404, 409, 422))
-def decision(service: CurrentService, id: Id, request: Decision, author: Author) -> Response:
+def decision(
+    service: CurrentService, id: Id, request: Decision, author: Author, noted: CurrentNoted
+) -> Response:
     """Approve or refuse a proposed migration."""
+    noted.facts |= {"proposal": request.proposal, "approve": request.approve}
     service.runs.decide(id, request.proposal, request.approve, author)
     return answer({"proposal": request.proposal, "approve": request.approve}, 202)

@@ -46,6 +46,9 @@ SHOWN = [
     (3.0, "instances", "3"),
     (2.5, "containers", "2.5"),
     (4.0, "cpu", "4 cpu"),
+    (999_000.0, "memory", "999,000 memory"),
+    (1.5e10, "memory", "15G memory"),
+    (-2.5e6, "memory", "-2.5M memory"),
     # numbers without a unit
     (0.0, "", "0"),
     (0.25, "", "0.25"),

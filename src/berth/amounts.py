@@ -17,6 +17,8 @@ COUNTS = ("nodes", "containers", "instances")
 """What the name of a metric says already: a number alone."""
 NOUNS = {"processors": "processor", "points": "point"}
 """Units that are words, and what one of them is called."""
+MANY = 1e6
+"""Of anything else: from here on it takes a prefix, too."""
 LONGEST = 12
 """Digits before the point, but one, beyond which a number is written as a power of ten."""
 SAME = 1e-9
@@ -114,7 +116,8 @@ def _with_unit(value: float, unit: str) -> str:
     if unit in PREFIXED:
         text, prefix = _scaled(value)
         return f"{text} {prefix}{PREFIXED[unit]}"
-    text = _digits(value)
+    # amounts of a resource may be bytes without saying so
+    text = "".join(_scaled(value)) if abs(value) >= MANY else _digits(value)
     return f"{text} {NOUNS.get(unit, unit) if text in ('1', '-1') else unit}"
 
 

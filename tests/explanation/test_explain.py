@@ -233,6 +233,24 @@ def test_copies_really_fit() -> None:
         assert (result.violations == ()) == fits
 
 
+def test_every_copy_has_cores_of_its_own() -> None:
+    """What one core bears of an instance doesn't add up over copies; what the node bears does."""
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "cores",
+            "network": {"nodes": [{"name": "node", "cores": 4}]},
+            "applications": [
+                {"name": "app", "throughput_per_s": 1, "operators": [{"name": "work", "work_ms": 600}]}
+            ],
+        }
+    )
+    (growth,) = explain(problem, Plan({"app/work": "node"}), what_if="none").growth
+    assert growth.shared.copies == 5
+    assert growth.shared.limit is not None
+    assert growth.shared.limit.kind == "processor"
+
+
 def _larger(node: Any) -> Any:
     return replace(node, capacity={"cpu": 100})
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from berth.evaluation import Setting, Situation
-from berth.evaluation.limits import TOLERANCE, Use, growing_uses, uses
+from berth.evaluation.limits import TOLERANCE, OneCore, Use, growing_uses, uses
 from berth.evaluation.situation import critical_path
 from berth.explanation.shared_results import plan_alone
 from berth.model import Application, Plan
@@ -127,6 +127,9 @@ def _room(situation: Situation, application: Application, copied: Application) -
     before = {(use.kind, use.name): use for use in growing_uses(situation)}
     best = Room(application.name, None, None, 0.0)
     for use in growing_uses(after):
+        if isinstance(use.of, OneCore):
+            # an instance of a copy has a core of its own
+            continue
         old = before.get((use.kind, use.name))
         base = replace(use, needed=0.0) if old is None else old
         added = use.needed - base.needed

@@ -7,6 +7,8 @@ const DIGITS = 3;
 const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 const PREFIXED = {"bytes/s": "B/s", bytes: "B", "B·s": "B·s", "g/h": "g/h"};
 const COUNTS = ["nodes", "containers", "instances"];
+/** Of anything else: from here on it takes a prefix, too. */
+const MANY = 1e6;
 const NOUNS = {processors: "processor", points: "point"};
 const LONGEST = 12;
 const SAME = 1e-9;
@@ -84,7 +86,8 @@ function withUnit(value, unit) {
     const [text, prefix] = scaled(value);
     return `${text} ${prefix}${PREFIXED[unit]}`;
   }
-  const text = digits(value);
+  // amounts of a resource may be bytes without saying so
+  const text = Math.abs(value) >= MANY ? scaled(value).join("") : digits(value);
   return `${text} ${text === "1" || text === "-1" ? NOUNS[unit] ?? unit : unit}`;
 }
 

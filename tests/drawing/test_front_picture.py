@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from berth.drawing.front_picture import draw_front
+from berth.drawing.front_picture import LEFT, WIDTH, draw_front
+from berth.drawing.paper import Paper, Point, text_width
 from berth.model import Front, FrontPoint, Plan
 
 SIGNATURES = {"png": b"\x89PNG", "svg": b"<?xml"}
@@ -32,6 +35,26 @@ def test_any_front_can_be_drawn(case: Front, file_format: str) -> None:
     drawn = draw_front(case, file_format)  # type: ignore[arg-type]
     assert drawn.startswith(SIGNATURES[file_format])
     assert draw_front(case, file_format) == drawn  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("knee", [(0.976, 1.2), (0.911, 0.9), (0.93, 1.0)])
+def test_the_name_of_the_knee_is_inside(knee: tuple[float, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On whichever side of the picture it is."""
+    ends: list[tuple[float, float]] = []
+    write = Paper.write
+
+    def noted(self: Paper, place: Point, text: str, size: float, **more: Any) -> None:
+        if "the knee" in text:
+            width = text_width(text, size, bold=True)
+            left = place[0] - (width if more["across"] == "right" else 0.0)
+            ends.append((left, left + width))
+        write(self, place, text, size, **more)
+
+    monkeypatch.setattr(Paper, "write", noted)
+    draw_front(front((0.977, 1.8), knee, (0.91, 0.8), knee=1), "svg")
+    ((left, right),) = ends
+    assert left > LEFT
+    assert right < LEFT + WIDTH
 
 
 def test_the_knee_changes_the_picture() -> None:

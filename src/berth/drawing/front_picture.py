@@ -105,9 +105,18 @@ class _Picture:
                 self._name_knee(paper, number)
             paper.disc((x, y), RADIUS, BLUE if point.proved else "white", BLUE)
             near = any(abs(x - left) < CROWDED and abs(y - top) < CROWDED for left, top in numbered)
-            if not point.knee and not near:
+            if not point.knee and not near and not self._hides_another(x, y, str(number)):
                 numbered.append((x, y))
                 paper.write((x + 7.0, y - 8.0), str(number), NOTE_SIZE, colour=SOFT, behind="halo")
+
+    def _hides_another(self, x: float, y: float, text: str) -> bool:
+        """Whether a number above and to the right of a point would lie on another point."""
+        right = x + 7.0 + text_width(text, NOTE_SIZE) + RADIUS
+        places = (self._place(point.values) for point in self._front.points)
+        return any(
+            x + 7.0 - RADIUS < left < right and abs(top - (y - 8.0)) < NOTE_SIZE / 2 + RADIUS
+            for left, top in places
+        )
 
     def _name_knee(self, paper: Paper, number: int) -> None:
         """Its number and values, on the side where the front is not."""
@@ -120,7 +129,9 @@ class _Picture:
         middle = ends[0][0] + ends[1][0], ends[0][1] + ends[1][1]
         left, above = 2 * x < middle[0], 2 * y < middle[1]
         width, room = text_width(text, NOTE_SIZE, bold=True), 14.0
-        left &= x - room - width > self._panel.left
+        fits_left = x - room - width > self._panel.left
+        fits_right = x + room + width < self._panel.right
+        left = fits_left and (left or not fits_right)
         side = -room if left else room
         place = x + side, y + (-room if above else room)
         paper.write(

@@ -18,7 +18,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help FORCE setup compiler java chromium demo test test-long lint format bench wheel sbom audit lock clean
+.PHONY: help FORCE setup compiler java chromium demo test test-long fuzz lint format bench wheel sbom audit lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -121,6 +121,9 @@ test: setup  ## all tests: the fast ones, those that need Spark, those that need
 
 test-long: setup  ## the tests that take minutes each: applications that are moved about and killed
 	$(BIN)/python -m pytest -m long
+
+fuzz: setup  ## odd files of every kind for ten minutes; what breaks is kept in tests/fuzz/corpus
+	$(BIN)/python -m tests.fuzz
 
 lint: $(BUILT)  ## style, format, types and the direction of imports
 	$(BIN)/ruff check .

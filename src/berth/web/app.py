@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 from berth import __version__
 from berth.web.access import GuardedRoute
 from berth.web.answers import Refused, add_handlers
+from berth.web.readers import readers
 from berth.web.requests import Service
 from berth.web.routes import ROUTERS
 from berth.web.routes.about import known_policies
@@ -93,7 +94,7 @@ def add_page(app: FastAPI) -> None:
 
 
 PREFIX = "/api/v1"
-THREADS = 40
+THREADS = 100
 """Requests that are worked on at once."""
 DESCRIPTION = "Where every stream operator runs: problems, plans, solves, runs. See docs/rest.md."
 
@@ -105,6 +106,7 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        readers().start()
         service.jobs.start()
         # nobody should wait for it later
         threading.Thread(target=known_policies, name="berth policies", daemon=True).start()
@@ -113,6 +115,7 @@ def create_app(settings: Settings) -> FastAPI:
         finally:
             service.explaining.end()
             service.jobs.end()
+            readers().end()
 
     app = FastAPI(
         title="berth",

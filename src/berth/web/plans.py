@@ -15,13 +15,15 @@ from berth.evaluation.evaluate import evaluation_of, judge_document, with_verdic
 from berth.evaluation.goal import Goal, common_goal, recorded_bounds
 from berth.evaluation.limits import bottleneck_document
 from berth.explanation.binding import slowest_path
-from berth.files import document_from, plan_document, plan_from, plan_text
+from berth.files import plan_document, plan_text
 from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput, Plan, Problem
 from berth.policies.failover import failover_of
-from berth.web.answers import refusal_of, unprocessable
+from berth.web.answers import unprocessable
 from berth.web.documents import finite, without_nan
 from berth.web.problems import file_facts
+from berth.web.readers import readers
+from berth.web.reading import Read
 from berth.web.workspace import (
     PLAN_ENDS,
     Content,
@@ -236,11 +238,8 @@ class Plans:
             return None
 
     def _facts(self, content: Content) -> dict[str, Any] | None:
-        try:
-            plan = self._plan_in(content)
-        except BadInput:
-            return None
-        return _facts(content, plan)
+        plan: Plan | None = readers().read("plan", content.data, str(content.entry.path)).result
+        return None if plan is None else _facts(content, plan)
 
     def plan(self, identity: str) -> Plan:
         """A plan.
@@ -295,23 +294,21 @@ class Plans:
         self._workspace.delete(identity, "plan", WHAT, wanted)
 
     def _checked(self, data: bytes) -> Plan:
-        try:
-            document = document_from(data, "plan.json")
-            plan = plan_from(document)
-        except BadInput as error:
-            raise refusal_of(error) from None
-        if document.get("format") != "berth-plan/v1":
+        read = readers().read("plan", data, "plan.json")
+        plan = _plan_of(read)
+        if read.document.get("format") != "berth-plan/v1":
             raise unprocessable([Mistake("format", "is needed: berth-plan/v1")])
         return plan
 
     def _ready(self, content: Content) -> Plan:
-        try:
-            return self._plan_in(content)
-        except BadInput as error:
-            raise refusal_of(error) from None
+        return _plan_of(readers().read("plan", content.data, str(content.entry.path)))
 
-    def _plan_in(self, content: Content) -> Plan:
-        return plan_from(document_from(content.data, str(content.entry.path)))
+
+def _plan_of(read: Read) -> Plan:
+    plan: Plan | None = read.result
+    if plan is None:
+        raise unprocessable(read.mistakes, read.count)
+    return plan
 
 
 def changed(plan: Plan | None, assignment: Mapping[str, str | None] | None) -> Plan:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from berth.files import document_from, problem_from
-from berth.files.mistakes import Mistake, located, mistakes_from
-from berth.model import BadInput, Problem
-from berth.model.network import MOST_IN_MATRICES
+from berth.files.mistakes import Mistake
+from berth.model import Problem
 from berth.web.answers import Refused, missing, unprocessable
+from berth.web.readers import readers
+from berth.web.reading import Read, read_problem
 from berth.web.view import view_of
 from berth.web.workspace import (
-    LARGEST,
     PROBLEM_ENDS,
     Content,
     Entry,
@@ -29,28 +29,8 @@ from berth.web.workspace import (
     time_text,
 )
 
-MOST_VALUES = 4_000_000
-"""In a file: a matrix of 2,000 nodes."""
-MOST_IN_TABLES = 2_500
-"""Nodes between which everything is a matrix."""
-MOST_NODES = 50_000
-MOST_PAIRS = 2_000_000
-"""Pairs of instances that exchange something."""
-MOST_INSTANCES = 50_000
-_MATRICES = ("delay_ms", "availability", "bandwidth_bytes_per_s", "cost", "price_per_gb")
 _TABLE_BYTES = 6 * 8
 _PAIR_BYTES = 64
-
-
-def check_size(document: Any) -> None:
-    """Refuse what would take too much time or memory to look at.
-
-    Raises:
-        BadInput: what is too large, and what to do about it.
-    """
-    if isinstance(document, dict):
-        _check_nodes(document.get("network"))
-        _check_instances(document.get("applications"))
 
 
 def weight_of(problem: Problem) -> int:
@@ -58,46 +38,6 @@ def weight_of(problem: Problem) -> int:
     nodes, pairs = len(problem.network.nodes), len(problem.instances.pair_sender)
     tables = 0 if problem.network.scattered else _TABLE_BYTES * nodes**2
     return tables + _PAIR_BYTES * pairs + 1000 * (nodes + len(problem.instances))
-
-
-def _check_nodes(network: Any) -> None:
-    if not isinstance(network, dict) or not isinstance(network.get("nodes"), list):
-        return
-    count = len(network["nodes"])
-    tables = network.get("routing") == "shortest_path" or any(name in network for name in _MATRICES)
-    most = MOST_IN_TABLES if tables or count <= MOST_IN_MATRICES else MOST_NODES
-    if count > most:
-        raise BadInput([f"network.nodes: {count} are too many here ({most} at most); use the commands"])
-
-
-def _check_instances(applications: Any) -> None:
-    instances, pairs = 0.0, 0.0
-    for application in applications if isinstance(applications, list) else []:
-        operators = _mappings(application, "operators")
-        parallelism = {each["name"]: _count(each) for each in operators if isinstance(each.get("name"), str)}
-        instances += sum(parallelism.values())
-        for stream in _mappings(application, "streams"):
-            ends = stream.get("from"), stream.get("to")
-            sender, receiver = (parallelism.get(end, 1.0) if isinstance(end, str) else 1.0 for end in ends)
-            pairs += sender * receiver
-    if instances > MOST_INSTANCES:
-        raise BadInput(
-            [f"applications: {instances:g} instances are too many here ({MOST_INSTANCES} at most)"]
-        )
-    if pairs > MOST_PAIRS:
-        raise BadInput(
-            [f"applications: {pairs:g} pairs of instances are too many here ({MOST_PAIRS} at most)"]
-        )
-
-
-def _mappings(whole: Any, key: str) -> list[dict[str, Any]]:
-    found = whole.get(key) if isinstance(whole, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _count(operator: dict[str, Any]) -> float:
-    given = operator.get("parallelism", 1)
-    return float(min(given, 1e9)) if isinstance(given, int | float) and given > 0 else 1.0
 
 
 WHAT = "problem"
@@ -111,11 +51,23 @@ MOST_KEPT_BYTES = 2**30
 class Reading:
     """What a text says: a problem, or mistakes."""
 
-    document: Any
-    problem: Problem | None
-    mistakes: tuple[Mistake, ...]
-    count: int = 0
-    """Of all mistakes."""
+    read: Read
+
+    @property
+    def document(self) -> Any:
+        """Its data; None where it can't be read."""
+        return self.read.document
+
+    @property
+    def problem(self) -> Problem | None:
+        """The problem; None where there are mistakes."""
+        problem: Problem | None = self.read.result
+        return problem
+
+    @property
+    def mistakes(self) -> list[dict[str, Any]]:
+        """For answers."""
+        return [each.document() for each in self.read.mistakes]
 
     @property
     def ready(self) -> Problem:
@@ -131,7 +83,7 @@ class Reading:
     @property
     def refusal(self) -> Refused:
         """For what has mistakes."""
-        return unprocessable(self.mistakes, self.count)
+        return unprocessable(self.read.mistakes, self.read.count)
 
     @cached_property
     def view(self) -> dict[str, Any]:
@@ -153,6 +105,15 @@ class Reading:
         }
 
 
+def reading_in(data: bytes, file: str) -> Reading:
+    """What the content of a problem file says, read where it can do no harm.
+
+    Raises:
+        Refused: too many files are being read.
+    """
+    return Reading(readers().read("problem", data, file))
+
+
 class Problems:
     """Problem files by id."""
 
@@ -161,6 +122,7 @@ class Problems:
         self._lock = threading.Lock()
         self._viewing = threading.Lock()
         self._readings: OrderedDict[tuple[str, str], Reading] = OrderedDict()
+        self._under_way: dict[tuple[str, str], Future[Reading]] = {}
         self._facts: Remembered[dict[str, Any]] = Remembered()
 
     def list(self) -> list[dict[str, Any]]:
@@ -170,9 +132,9 @@ class Problems:
     def _listed(self, entry: Entry) -> dict[str, Any] | None:
         def facts() -> dict[str, Any]:
             content = self._workspace.content(entry, WHAT)
-            reading = read_problem(content.data, str(entry.path))
+            reading = reading_in(content.data, str(entry.path))
             listed = {**file_facts(content), "ok": reading.problem is not None, **reading.summary()}
-            return listed | {"mistakes": reading.count}
+            return listed | {"mistakes": reading.read.count}
 
         try:
             return self._facts.of(entry.id, entry.place.stat(), facts)
@@ -192,11 +154,27 @@ class Problems:
         """What a file says; read again only when it has changed."""
         key = content.etag, content.entry.path.suffix.lower()
         with self._lock:
-            if key not in self._readings:
-                self._readings[key] = read_problem(content.data, str(content.entry.path))
+            if key in self._readings:
+                self._readings.move_to_end(key)
+                return self._readings[key]
+            # one reads for all who ask, and those who ask for others don't wait
+            reading = self._under_way.get(key)
+            if first := reading is None:
+                reading = self._under_way[key] = Future()
+        if first:
+            try:
+                reading.set_result(reading_in(content.data, str(content.entry.path)))
+            except BaseException as error:
+                reading.set_exception(error)
+            self._keep(key, reading)
+        return reading.result()
+
+    def _keep(self, key: tuple[str, str], reading: Future[Reading]) -> None:
+        with self._lock:
+            del self._under_way[key]
+            if reading.exception() is None:
+                self._readings[key] = reading.result()
                 self._make_room()
-            self._readings.move_to_end(key)
-            return self._readings[key]
 
     def _make_room(self) -> None:
         """Forget what was asked for longest ago, but never the newest."""
@@ -223,7 +201,7 @@ class Problems:
         return {
             **file_facts(content),
             "ok": reading.problem is not None,
-            "mistakes": [each.document() for each in reading.mistakes],
+            "mistakes": reading.mistakes,
             **reading.summary(),
             "text": content.data.decode("utf-8", "replace"),
             "document": reading.document,
@@ -272,8 +250,8 @@ class Problems:
         return next(iter([*same, *(entry["id"] for entry in listed if entry["name"] == name)]), None)
 
     def _accepted(self, data: bytes, file: str, draft: bool) -> Reading:
-        reading = read_problem(data, file)
-        if reading.problem is None and not draft:
+        reading = reading_in(data, file)
+        if reading.read.beyond_limits or (reading.problem is None and not draft):
             raise reading.refusal
         if kind_of(data) == "plan":
             raise unprocessable([Mistake("format", "this is a plan, and a problem is expected: berth/v1")])
@@ -283,21 +261,6 @@ class Problems:
 
     def _note(self, content: Content) -> None:
         self._workspace.drafts.note(content.entry.path, kind_of(content.data) == "")
-
-
-def read_problem(data: bytes, file: str) -> Reading:
-    """What the content of a problem file says; `file` is its name, whose end says what it is written in."""
-    document = None
-    try:
-        # a comma for each value, about: empty lists take twenty times the memory of their text
-        if data.count(b",") > MOST_VALUES:
-            raise BadInput([f"more than {MOST_VALUES:,} values"])
-        document = document_from(data, file, LARGEST)
-        check_size(document)
-        return Reading(document, problem_from(document), ())
-    except BadInput as error:
-        text = data.decode("utf-8", "replace") if document is not None else ""
-        return Reading(document, None, tuple(located(mistakes_from(error), text)), error.count)
 
 
 def _is_text(data: bytes) -> bool:
@@ -334,7 +297,7 @@ def example_list() -> list[dict[str, Any]]:
     found = []
     for name, file in example_files().items():
         data = file.read_bytes()
-        summary = read_problem(data, file.name).summary()
+        summary = Reading(read_problem(data, file.name)).summary()
         found.append(
             {
                 "name": name,

@@ -16,6 +16,7 @@ from typing import Generic, Literal, TypeVar
 from berth.files import write_bytes
 from berth.model import BadInput
 from berth.web.answers import Refused, missing
+from berth.web.reading import LARGEST
 
 DEEPEST = 6
 """Folders in folders that are looked at."""
@@ -114,8 +115,6 @@ def _read(file: Path) -> frozenset[str]:
 
 MOST_ENTRIES = 50_000
 """Files and folders that are looked at: a workspace is no whole disk."""
-LARGEST = 32 * 2**20
-"""Larger files are no problems or plans."""
 LARGEST_SNIFFED = 4 * 2**20
 OTHERS = "another program"
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from berth.files.mistakes import Mistake
 from berth.web.access import GuardedRoute
 from berth.web.answers import answer, unprocessable
-from berth.web.problems import example, example_list, read_problem
+from berth.web.problems import example, example_list, reading_in
 from berth.web.requests import (
     Author,
     Body,
@@ -55,11 +55,11 @@ def check(request: Request, body: Body, name: FileName = None) -> Response:
     if not body:
         raise unprocessable([Mistake("", "the body is empty: it should be the file")])
     usual = "problem.json" if sends_json(request) else "problem"
-    reading = read_problem(body, str(new_name(name, PROBLEM_ENDS)) if name else usual)
+    reading = reading_in(body, str(new_name(name, PROBLEM_ENDS)) if name else usual)
     return answer(
         {
             "ok": reading.problem is not None,
-            "mistakes": [each.document() for each in reading.mistakes],
+            "mistakes": reading.mistakes,
             "summary": reading.summary() if reading.problem is not None else None,
         }
     )

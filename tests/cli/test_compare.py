@@ -151,6 +151,17 @@ def test_plans_that_break_something(small: Path) -> None:
     assert berth("compare", "small.yaml", "--plan", "broken.json", "--plan", "fast.json").returncode == 0
 
 
+def test_what_many_lines_would_say_is_counted(tmp_path: Path) -> None:
+    """Three lines for a plan, and how many more there are."""
+    empty = tmp_path / "empty.json"
+    empty.write_text(json.dumps({"assignment": {}}))
+    compared = ("compare", TAG, "--plan", str(empty))
+    count = len(json.loads(berth(*compared, "--json").stdout)[0]["violations"])
+    lines = [line.partition(": ")[2] for line in berth(*compared).stdout.splitlines() if ".json: " in line]
+    assert len(lines) == 4
+    assert lines[-1] == f"and {count - 3} more; --json has them all"
+
+
 def test_sums_are_on_one_scale(small: Path) -> None:
     """A plan that was found for something else is measured by the same bounds as those of the policies."""
     weights = ("--objective", "response_time=1", "--objective", "availability=1")

@@ -84,6 +84,27 @@ def test_a_line_about_each() -> None:
     assert told("berth solve ").strip() == "_files"
 
 
+def test_names_of_policies_load_none_of_them() -> None:
+    """bash shows names alone."""
+    environment = {
+        "_BERTH_COMPLETE": "complete_bash",
+        "COMP_WORDS": "berth solve --policy ",
+        "COMP_CWORD": "3",
+    }
+    command = [ENTRY[0], "-X", "importtime", *ENTRY[1:]]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    )
+    loaded = {each.rpartition("|")[2].strip() for each in done.stderr.splitlines()}
+    assert "round-robin" in done.stdout.split()
+    assert "berth.policies.registry" in loaded
+    assert not loaded & {
+        "berth.policies.round_robin",
+        "berth.policies.t_storm",
+        "berth.policies.two_stage.mips",
+    }
+
+
 @pytest.mark.parametrize(
     "line", ["berth solve --policy ", "berth compare --set ", "berth solve --objective "]
 )

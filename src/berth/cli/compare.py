@@ -57,6 +57,8 @@ COMPARE_EXAMPLES = """Examples:
 Each policy has the whole time limit. One that can't take the problem is listed with the reason. Exit codes:
 0 if any plan breaks no constraint, else the best of the plans' own.
 """
+MOST_LINES = 3
+"""What a plan breaks is told in at most so many lines: a comparison is no list of them."""
 NARROWEST = 60
 """What the table of metrics takes at least, in characters."""
 
@@ -195,9 +197,12 @@ def print_comparison(problem: Problem, rows: Sequence[Row]) -> None:
     out.print(f"all judged by {escape(judge)} · objective: {escape(goal)}\n", soft_wrap=True)
     _print_plans(problem, rows)
     for row in rows:
-        for line in row.plan.violations or (
-            [] if row.plan.found or not row.plan.reason else [row.plan.reason]
-        ):
+        lines = list(row.plan.violations)
+        if not row.plan.found and row.plan.reason:
+            lines = lines or [row.plan.reason]
+        more = len(lines) - MOST_LINES
+        told = [*lines[:MOST_LINES], *([f"and {more} more; --json has them all"] if more > 0 else [])]
+        for line in told:
             out.print(f"[red]{escape(row.name)}[/]: {escape(line)}", soft_wrap=True)
     judged = [row for row in rows if row.plan.metrics]
     for block in _blocks(judged):

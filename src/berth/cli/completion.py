@@ -5,6 +5,7 @@ Files are the shell's own business. Nothing that takes long is loaded: no solver
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 
 import typer
@@ -46,10 +47,15 @@ def use_our_script() -> None:
 
 
 def policies(incomplete: str) -> list[Offer]:
-    """For `--policy`: every policy, with what it optimises."""
+    """For `--policy`: every policy, with what it optimises where the shell shows that.
+
+    To know it all of them have to be loaded, and bash shows names alone.
+    """
     from berth.policies.registry import policy_names
 
-    return [(name, _optimises(name)) for name in policy_names() if name.startswith(incomplete)]
+    names = [name for name in policy_names() if name.startswith(incomplete)]
+    shown = os.environ.get("_BERTH_COMPLETE") != "complete_bash"
+    return [(name, _optimises(name) if shown else "") for name in names]
 
 
 def _optimises(name: str) -> str:

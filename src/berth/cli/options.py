@@ -170,6 +170,8 @@ def with_objective(
         levels = tuple(objective_from(item.split(","), "--then") for item in then)
         problem = replace(problem, then=(*(problem.then or ()), *levels))
     if within:
+        if problem.then is None:
+            raise BadInput("--within: near enough for what? Nothing comes after the goal; add --then NAME")
         if len(within) > len(problem.objectives):
             goals = len(problem.objectives)
             raise BadInput(f"--within: {len(within)} of them, but {goals} goal{'s' if goals > 1 else ''}")
@@ -186,6 +188,8 @@ def share_from(text: str) -> float:
         share = -1.0
     if rest or not 0 <= share < float("inf"):
         raise BadInput(f"--within {text}: expected a share of at least 0, such as 5% or 0.05")
+    if share > 1 and not percent:
+        raise BadInput(f"--within {text}: {text}% or {100 * share:g}%? Write the one that is meant")
     return share
 
 

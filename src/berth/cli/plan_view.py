@@ -47,6 +47,7 @@ def print_plan(problem: Problem, plan: Plan) -> None:
     if plan.reason:
         print_reason(plan)
     if not plan.found:
+        print_warnings(plan.warnings)
         return
     print_objective(plan)
     print_placement(problem, plan)

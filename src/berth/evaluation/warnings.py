@@ -77,7 +77,7 @@ def _isolated(problem: Problem) -> Iterator[str]:
         ends = {name for stream in application.streams for name in (stream.sender, stream.receiver)}
         for operator in application.operators if ends else ():
             if operator.name not in ends:
-                yield f"operator {application.name}/{operator.name}: has no streams, and others of it have"
+                yield f"operator {application.name}/{operator.name}: has no streams, as other operators have"
 
 
 def _unlinked(problem: Problem) -> Iterator[str]:

@@ -11,6 +11,7 @@ from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Occupied, Setting, Situation
 from berth.evaluation.evaluate import evaluation_of
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between, goal_mistakes
+from berth.evaluation.warnings import problem_warnings
 from berth.exact.normalise import objective_bounds
 from berth.model import BadInput, Plan, Problem
 from berth.model.pair_fields import AllPairsError
@@ -165,7 +166,8 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
         trace=trace,
     )
     if answer.nodes is None:
-        return plan
+        # a label that no node has may be all that is in the way
+        return replace(plan, warnings=problem_warnings(problem))
     evaluation = evaluation_of(Situation(task.setting, plan))
     objective = goal.value(evaluation.metrics) if goal is not None else None
     levels = answer.levels or _levels_of(problem, plan, goal)

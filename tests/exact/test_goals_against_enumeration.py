@@ -42,6 +42,23 @@ def test_goals_in_order(problem: Entry) -> None:
     assert_best(problem, best_levels(problem))
 
 
+@pytest.mark.parametrize("survive", [False, True])
+def test_products_are_kept(survive: bool) -> None:
+    """A raw sum with an availability in it is no sum: it has to be proved under such a limit all the same."""
+
+    @settings(QUIET, max_examples=30)
+    @given(goal_problems(survive=survive))
+    def check(problem: Entry) -> None:
+        product = {"availability": 5.0, "nodes_used": 0.2}
+        for last in ({"nodes_used": 1.0}, {"availability": 1.0, "cost_per_hour": 0.1}):
+            objective = [product, {"cost_per_hour": 1.0}, last]
+            changed = {**problem, "objective": objective, "objective_within": [0.05]}
+            changed["objective_scale"] = "raw"
+            assert_best(changed, best_levels(changed))
+
+    check()
+
+
 @settings(QUIET, max_examples=60)
 @given(goal_problems(survive=True))
 def test_survivable_plans(problem: Entry) -> None:

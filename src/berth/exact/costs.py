@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation.goal import SMALLEST_AVAILABILITY, Goal
-from berth.evaluation.metrics import METRIC_BY_NAME, AdditiveMetric
+from berth.evaluation.metrics import AVAILABILITY, METRIC_BY_NAME, AdditiveMetric
 from berth.exact.packing import PACKING_METRICS, most_packed
 from berth.exact.placement import Edge, Placement
 from berth.model import BadInput, Network
@@ -81,6 +81,18 @@ class Costs:
         blocks = [np.minimum(part, ceiling) for part in self.block]
         return Costs(self.placement, blocks, edges, np.minimum(self.node, ceiling), self.factors)
 
+    def at(self, solution: IndexArray) -> float:
+        """The sum of block and edge costs of a solution: the nodes of the blocks come first in it."""
+        candidates = self.placement.candidates
+        nodes = solution[: len(candidates)].tolist()
+        chosen = [int(np.searchsorted(each, node)) for each, node in zip(candidates, nodes, strict=True)]
+        blocks = sum(float(costs[place]) for costs, place in zip(self.block, chosen, strict=True))
+        return blocks + sum(
+            float(costs[chosen[edge.first], chosen[edge.second]])
+            for edge, costs in zip(self.placement.edges, self.edge, strict=True)
+            if costs is not None
+        )
+
     @property
     def largest(self) -> float:
         """No sum of block, edge and node costs is beyond this, either way."""
@@ -106,6 +118,21 @@ def costs_of(goal: Goal, placement: Placement) -> Costs:
         else:
             raise BadInput([f"objective.{name}: exact policies can't optimise it"])
     return costs
+
+
+def with_chord(costs: Costs, low: float, high: float) -> tuple[Costs, float]:
+    """Costs with a chord in place of an availability A = exp(-U), and the constant that they lack then.
+
+    -A is concave in U: a chord over an interval of U lies below it inside and above it outside.
+    """
+    factor = -costs.factors.get("availability", 0.0)
+    if factor == 0.0:
+        return costs, 0.0
+    slope = factor * float(np.exp(-low) - np.exp(-high)) / (high - low)
+    linear = costs.copy()
+    del linear.factors["availability"]
+    add_metric(linear, AVAILABILITY, -slope)
+    return linear, -factor * float(np.exp(-low)) - slope * low
 
 
 def _is_factor(goal: Goal, name: str) -> bool:

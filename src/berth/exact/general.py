@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from berth.evaluation.goal import on_scale
 from berth.evaluation.metrics import AVAILABILITY
-from berth.exact.costs import Costs, add_metric
+from berth.exact.costs import Costs, add_metric, with_chord
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
@@ -34,8 +33,8 @@ MOST_INTERVALS = 500
 def solve_general(task: ExactTask) -> Found:
     """Minimise the costs over all plans that keep every constraint."""
     threats = Threats(task)
-    if "availability" in task.costs.factors:
-        return _with_product(task, threats)
+    if any("availability" in costs.factors for costs in (task.costs, *(costs for costs, _ in task.kept))):
+        return _with_products(task, threats)
     least = 0.0 if task.costs.nonnegative else -np.inf
     known = task.costs_at(task.start)
     if known == least and task.ties == "any":
@@ -67,7 +66,7 @@ def _with_failovers(task: ExactTask, ceiling: float, losses: list[Loss]) -> Foun
     objective.minimise()
     if np.isfinite(task.least):
         objective.at_least(task.least)
-    counting = [task.costs, *task.kept]
+    counting = _counting(task)
     model.order_interchangeable(counting)
     nodes_alike = equal_nodes(task.placement, counting)
     model.order_equal_nodes(nodes_alike)
@@ -91,13 +90,16 @@ def _model(task: ExactTask, ceiling: float, losses: list[Loss]) -> tuple[CpSatMo
     """All plans that keep every constraint and survive some losses, and their costs up to a ceiling."""
     model = CpSatModel(task.placement)
     model.survive(losses)
-    for kept, costs in zip(task.placement.setting.ceilings, task.kept, strict=True):
-        # a product in a sum can't be said in linear terms: the judge sees to that one
-        if "availability" not in costs.factors:
-            Objective(model, costs, kept.costs if kept.costs > 0 else np.inf).keep_within(kept.costs)
+    for costs, most in task.kept:
+        Objective(model, costs, most if most > 0 else np.inf).keep_within(most)
     for known in task.placement.setting.unlike:
         add_unlike(model, known)
     return model, Objective(model, task.costs, ceiling)
+
+
+def _counting(task: ExactTask) -> list[Costs]:
+    """All costs by which blocks and nodes may differ."""
+    return [task.costs, *(costs for costs, _ in task.kept)]
 
 
 def _attempts(task: ExactTask) -> list[SolverOptions]:
@@ -129,7 +131,7 @@ def _preferred(task: ExactTask, ceiling: float, losses: list[Loss], best: Run) -
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
     model, objective = _model(task, ceiling, losses)
     if task.ties == "first":
-        model.order_interchangeable([task.costs, *task.kept])
+        model.order_interchangeable(_counting(task))
         weights = [nodes.tolist() for nodes in task.placement.candidates]
     else:
         generator = generator_for(task.seed)
@@ -149,59 +151,50 @@ def _reporter(task: ExactTask, objective: Objective) -> Callable[[float | None, 
     return report
 
 
-def _with_product(task: ExactTask, threats: Threats) -> Found:
-    """A raw sum with an availability A in it, by branch and bound over the range of U = -log A.
+def _with_products(task: ExactTask, threats: Threats) -> Found:
+    """Raw sums with an availability A in them, minimised or kept, by branch and bound over U = -log A.
 
-    -A = -exp(-U) is concave in U: a chord over an interval lies below it inside and above it outside.
-    With the chord in its place the sum is linear; its minimum bounds the plans of the interval, and if
-    the plan found lies outside, none inside is better. Otherwise the interval is split at that plan.
+    With a chord over an interval of U in place of -A all sums are linear. Inside the interval the chord is no
+    larger: the minimum bounds its plans, and whoever keeps a limit in truth keeps it here. Outside it is no
+    smaller: what is found there holds. So only a plan inside can be worth less than it seems, or break what
+    it seems to keep: there the interval is split, because chords are exact at their ends.
     """
-    factor = -task.costs.factors["availability"]
+    factor = max(-task.costs.factors.get("availability", 0.0), 0.0)
     silent = replace(task, progress=lambda objective, bound: None, ties="any", least=-np.inf)
-    best, value = task.start, task.costs_at(task.start)
-    waiting = [(-np.inf, 0.0, _most_unavailable(task))]
+    unavailability = _unavailability(task)
+    best, value, least = task.start, task.costs_at(task.start), -np.inf
+    waiting = [(least, 0.0, unavailability.largest + 1e-6)]
     for attempt in range(1, MOST_INTERVALS + 1):
         _, low, high = heapq.heappop(waiting)
-        costs, constant = _chord(task, factor, low, high)
-        found = _solved(replace(silent, other_costs=costs, start=best), np.inf, threats)
-        if found.outcome == "infeasible":
+        costs, constant = with_chord(task.costs, low, high)
+        part = replace(silent, other_costs=costs, interval=(low, high), start=best)
+        found = _solved(part, np.inf, threats)
+        if found.outcome != "infeasible":
+            bound, reached = found.bound + constant, task.costs_at(found.nodes)
+            if reached < value:
+                best, value = found.nodes, reached
+            split = -1.0 if found.nodes is None else unavailability.at(found.nodes)
+            if found.outcome == "optimal" and low < split < high:
+                heapq.heappush(waiting, (bound, low, split))
+                heapq.heappush(waiting, (bound, split, high))
+            else:
+                heapq.heappush(waiting, (bound, low, high))
+        elif not waiting and best is None:
             return replace(found, solves=attempt)
-        bound = found.bound + constant
-        reached = task.costs_at(found.nodes)
-        if reached < value:
-            best, value = found.nodes, reached
-        split = _unavailability(task, found.nodes)
-        if found.outcome == "optimal" and low < split < high:
-            heapq.heappush(waiting, (bound, low, split))
-            heapq.heappush(waiting, (bound, split, high))
-        else:
-            heapq.heappush(waiting, (bound, low, high))
-        least = min(waiting[0][0], value)
+        least = min(waiting[0][0], value) if waiting else value
         objective = None if best is None else task.goal.from_costs(value)
         task.progress(objective, task.goal.from_costs(least))
         # The value may be 0 by chance; what is added up in it is not.
         if value - least <= max(FINE_ENOUGH / 100 * max(abs(value), factor), task.gap * abs(value)):
             return Found("optimal", best, least, attempt)
-        if found.outcome != "optimal" or task.budget.over:
+        stuck = found.outcome == "optimal" and not low < split < high and np.isinf(reached)
+        if found.outcome not in ("optimal", "infeasible") or stuck or task.budget.over:
             break
     return Found("unknown" if best is None else "feasible", best, least, attempt)
 
 
-def _chord(task: ExactTask, factor: float, low: float, high: float) -> tuple[Costs, float]:
-    """The costs with a chord of -factor * exp(-U) in place of the availability, and the constant left."""
-    slope = factor * (np.exp(-low) - np.exp(-high)) / (high - low)
-    costs = task.costs.copy()
-    del costs.factors["availability"]
-    add_metric(costs, AVAILABILITY, -slope)
-    return costs, -factor * float(np.exp(-low)) - slope * low
-
-
-def _most_unavailable(task: ExactTask) -> float:
+def _unavailability(task: ExactTask) -> Costs:
+    """U = -log A as costs."""
     costs = Costs.none(task.placement)
     add_metric(costs, AVAILABILITY, -1.0)
-    return costs.largest + 1e-6
-
-
-def _unavailability(task: ExactTask, nodes: IndexArray | None) -> float:
-    metrics = None if nodes is None else task.judge(nodes)
-    return -1.0 if metrics is None else -on_scale("availability", metrics["availability"])
+    return costs

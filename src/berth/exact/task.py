@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from berth.budget import Budget
 from berth.evaluation.goal import OPTIMAL_GAP, Goal, gap_between
-from berth.exact.costs import Costs, costs_of
+from berth.exact.costs import Costs, costs_of, with_chord
 from berth.exact.placement import Placement
 from berth.exact.survival.failovers import Failovers
 
@@ -44,6 +44,8 @@ class ExactTask:
     """No plan has a smaller sum of costs, as was proved before."""
     other_costs: Costs | None = None
     """What is minimised instead of the goal's costs, if anything."""
+    interval: tuple[float, float] | None = None
+    """Of minus the logarithm of the availability: a chord stands for the product in sums that are kept."""
     failovers: Failovers | None = None
     """How plans go on after losses, where they have to survive any."""
 
@@ -53,9 +55,15 @@ class ExactTask:
         return costs_of(self.goal, self.placement) if self.other_costs is None else self.other_costs
 
     @cached_property
-    def kept(self) -> list[Costs]:
-        """The costs of the goals that must not get worse than a value."""
-        return [costs_of(ceiling.goal, self.placement) for ceiling in self.placement.setting.ceilings]
+    def kept(self) -> list[tuple[Costs, float]]:
+        """The costs of the goals that must not get worse than a value, and what they may come to."""
+        found = []
+        for ceiling in self.placement.setting.ceilings:
+            costs, constant = costs_of(ceiling.goal, self.placement), 0.0
+            if self.interval is not None:
+                costs, constant = with_chord(costs, *self.interval)
+            found.append((costs, ceiling.costs - constant))
+        return found
 
     def costs_at(self, nodes: IndexArray | None) -> float:
         """The sum of costs of a plan; infinite if there is none."""

@@ -90,18 +90,24 @@ def check_certificate(certificate: Path, key: Path) -> None:
                 mode = file.stat().st_mode
         except OSError as error:
             raise BadInput([f"{option} {file}: {_reason(error)}"]) from None
-        if file == key and mode & 0o007:
+        if option == "--tls-key" and mode & 0o007:
             raise BadInput([f"{option} {file}: everybody may read it; chmod 600 {file}"])
+    locked = False
+
+    def no_password() -> str:
+        # else it would be asked for on the terminal
+        nonlocal locked
+        locked = True
+        return ""
+
     try:
-        # a password would be asked for on the terminal: an empty one is just wrong
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=no_password)
     except ssl.SSLError as error:
-        ways = {
-            "KEY_VALUES_MISMATCH": f"is not the key of {certificate}",
-            "BAD_DECRYPT": "has a password; take it off (openssl pkey -in KEY -out KEY.plain)",
-            "BAD_PASSWORD_READ": "has a password; take it off (openssl pkey -in KEY -out KEY.plain)",
-        }
-        words = ways.get(error.reason, f"with --tls-cert {certificate}: no certificate and key in PEM")
+        words = f"with --tls-cert {certificate}: no certificate and key in PEM"
+        if locked:
+            words = "has a password; take it off (openssl pkey -in KEY -out KEY.plain)"
+        elif error.reason == "KEY_VALUES_MISMATCH":
+            words = f"is not the key of {certificate}"
         raise BadInput([f"--tls-key {key}: {words}"]) from None
 
 

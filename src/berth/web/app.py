@@ -35,9 +35,11 @@ def index() -> Response:
 
 
 @page.get("/login")
-def login_form() -> Response:
+def login_form(request: Request) -> Response:
     """Where the token goes."""
-    return HTMLResponse(LOGIN.read_text().replace("{{message}}", ""))
+    again = "again" in request.query_params
+    words = "You are no longer signed in: your time is over, or your token was revoked." if again else ""
+    return HTMLResponse(LOGIN.read_text().replace("{{message}}", words))
 
 
 @page.post("/login")

@@ -233,9 +233,12 @@ class Plans:
         """What lists say of a plan; None for a file that is none after all."""
         try:
             status = entry.place.stat()
-            return self._known.of(entry.id, status, lambda: self._facts(self._workspace.content(entry, WHAT)))
+            facts = self._known.of(
+                entry.id, status, lambda: self._facts(self._workspace.content(entry, WHAT))
+            )
         except OSError:  # it is gone meanwhile
             return None
+        return None if facts is None else facts | {"by": self._workspace.author(entry.id, facts["etag"])}
 
     def _facts(self, content: Content) -> dict[str, Any] | None:
         plan: Plan | None = readers().read("plan", content.data, str(content.entry.path)).result
@@ -257,7 +260,8 @@ class Plans:
         """All about one plan file that was read."""
         plan = self._ready(content)
         whole = without_nan(plan_document(plan))
-        return _facts(content, plan) | {"violations": list(plan.violations), "plan": whole}
+        by = self._workspace.author(content.entry.id, content.etag)
+        return _facts(content, plan) | {"by": by, "violations": list(plan.violations), "plan": whole}
 
     def content(self, identity: str) -> Content:
         """A plan's file."""

@@ -16,6 +16,7 @@ from typing import Generic, Literal, TypeVar
 from berth.files import write_bytes
 from berth.model import BadInput
 from berth.web.answers import Refused, missing
+from berth.web.authors import Authors
 from berth.web.reading import LARGEST
 
 DEEPEST = 6
@@ -175,8 +176,7 @@ class Workspace:
         self.inner = self.root / ".berth"
         self.drafts = Drafts(self.inner / "drafts.json")
         self._lock = threading.RLock()
-        self._authors: dict[str, tuple[str, str]] = {}
-        """By id: the etag that this service wrote last, and for whom."""
+        self._authors = Authors(self.inner / "authors.jsonl")
         self._kinds: Remembered[Kind] = Remembered()
 
     def entry(self, identity: str, what: str) -> Entry:
@@ -321,7 +321,7 @@ class Workspace:
             content = self.unchanged(identity, kind, what, wanted)
             # the name goes; a link's target stays
             (self.root / content.entry.path).unlink(missing_ok=True)
-            self._authors.pop(identity, None)
+            self._authors.note(identity, "", "")
 
     def unchanged(self, identity: str, kind: Kind, what: str, wanted: str | None) -> Content:
         """A file that still is what somebody saw.
@@ -334,7 +334,7 @@ class Workspace:
             raise Refused(428, "If-Match with the ETag of what was changed is needed")
         tags = [tag.strip().removeprefix("W/").strip('"') for tag in wanted.split(",")]
         if content.etag not in tags:
-            changed, by = time_text(content.modified), self.author(content)
+            changed, by = time_text(content.modified), self.author(identity, content.etag) or OTHERS
             raise Refused(
                 412,
                 f"{content.entry.path} was changed by {by} at {changed}",
@@ -343,15 +343,14 @@ class Workspace:
             )
         return content
 
-    def author(self, content: Content) -> str:
-        """Who wrote what a file has now."""
-        etag, author = self._authors.get(content.entry.id, ("", ""))
-        return author if etag == content.etag else OTHERS
+    def author(self, identity: str, etag: str) -> str | None:
+        """Who wrote what a file has now; None where another program did."""
+        return self._authors.of(identity, etag)
 
     def _written(self, entry: Entry, data: bytes, author: str) -> Content:
         write_bytes(entry.place, data)
         etag = etag_of(data)
-        self._authors[entry.id] = etag, author
+        self._authors.note(entry.id, etag, author)
         return Content(entry, data, etag, entry.place.stat().st_mtime)
 
 

@@ -1,5 +1,7 @@
 /** The one way to the server: every request, its errors in plain words, and the author's name. */
 
+import {unsaved} from "./router.js";
+
 const BASE = new URL("api/v1/", document.baseURI);
 
 /** What the server refused, or that it can't be reached. `status` 0: no answer at all. */
@@ -15,6 +17,7 @@ export class ApiError extends Error {
 
 const TITLES = {
   0: "No answer from the server.",
+  401: "You are no longer signed in.",
   403: "Not allowed.",
   404: "Not found.",
   409: "That is there already.",
@@ -64,12 +67,21 @@ export async function request(method, route, {json, text, type, etag, signal} = 
     throw new ApiError(0, {error: "Is berth serve still running, and is the network there? Nothing was changed."});
   }
   if (answer.status === 401) {
-    location.assign(new URL("login", document.baseURI));
+    // What is not saved stays on the page; signing in elsewhere in this browser is enough.
+    if (unsaved()) throw new ApiError(401, {error: "Sign in again in another tab of this browser, then go on here: what you typed is still there."});
+    sessionStorage.setItem("berth-return", location.hash);
+    location.assign(new URL("login?again", document.baseURI));
     return new Promise(() => {});
   }
   const body = await content(answer);
   if (!answer.ok) throw new ApiError(answer.status, body ?? {});
   return {body, etag: answer.headers.get("ETag"), status: answer.status};
+}
+
+/** Ends the session, here and on the server. */
+export async function signOut() {
+  await fetch(new URL("logout", document.baseURI), {method: "POST"});
+  location.assign(new URL("login", document.baseURI));
 }
 
 /** The name under which others see one's changes; empty until somebody gives one. */

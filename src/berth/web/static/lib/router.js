@@ -38,6 +38,11 @@ export function guardLeaving(question) {
   guard = question;
 }
 
+/** Whether the present view has unsaved work. */
+export function unsaved() {
+  return Boolean(guard?.());
+}
+
 /** Shows the present view anew (after a login, say). */
 export async function show() {
   const main = document.getElementById("main");

@@ -3,7 +3,7 @@
  * nobody looks at let go of their line: browsers allow few lines to one server, and other tabs need them.
  */
 
-import {url} from "./api.js";
+import {get, url} from "./api.js";
 
 /**
  * @param {string} route
@@ -18,7 +18,11 @@ export function listen(route, handlers, {connection = () => {}, numbered = false
   const open = () => {
     source = new EventSource(url(route));
     source.onopen = () => connection(true);
-    source.onerror = () => connection(false);
+    source.onerror = () => {
+      connection(false);
+      // Refused for good: whoever is no longer signed in is led to the form.
+      if (source?.readyState === EventSource.CLOSED) get("me").catch(() => {});
+    };
     for (const [name, handler] of Object.entries(handlers)) {
       source.addEventListener(name, (event) => {
         const number = Number(event.lastEventId);

@@ -7,6 +7,7 @@ import {get, path, post} from "../lib/api.js";
 import {askText} from "../lib/dialog.js";
 import {fill, h} from "../lib/dom.js";
 import {counted} from "../lib/format.js";
+import {only} from "../lib/me.js";
 import {difference, metricList, metricText} from "../lib/metrics.js";
 import {announce, failure, toast, waiting, warningList} from "../lib/notices.js";
 import {swatch} from "../lib/palette.js";
@@ -23,7 +24,7 @@ export async function changeView({main, id, plan: planId, current}) {
   const saveButton = h("button", {type: "button", class: "primary", onclick: () => save()}, "Save as a plan");
   const body = problemPage(main, id, "Plans", {
     title: `Change ${nameOf(planId)}`, crumbs: [[nameOf(id), address("problems", id)], [nameOf(planId), address("problems", id, "plans", planId)]],
-    actions: h("div", {class: "row"}, undoButton, saveButton),
+    actions: h("div", {class: "row"}, undoButton, only("planner", saveButton)),
   });
   fill(body, waiting());
   let scene, metrics, first;

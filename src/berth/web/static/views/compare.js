@@ -9,6 +9,7 @@ import {scatterChart} from "../charts/scatter.js";
 import {ask} from "../lib/dialog.js";
 import {fill, freshId, h} from "../lib/dom.js";
 import {moment} from "../lib/format.js";
+import {byWhom, only} from "../lib/me.js";
 import {bestOf, goalMetric, goalText, metricList, metricText} from "../lib/metrics.js";
 import {failure, toast, waiting} from "../lib/notices.js";
 import {address, show} from "../lib/router.js";
@@ -23,7 +24,7 @@ const MOST_AT_ONCE = 100;
 const VERSIONS = {another: "made for another version", unknown: "made for an unknown version"};
 
 export async function compareView({main, id, current}) {
-  const body = problemPage(main, id, "Plans", {actions: h("a", {class: "button primary", href: address("problems", id, "solve")}, "Find a plan")});
+  const body = problemPage(main, id, "Plans", {actions: only("planner", h("a", {class: "button primary", href: address("problems", id, "solve")}, "Find a plan"))});
   fill(body, waiting());
   let listed, metrics;
   try {
@@ -115,8 +116,8 @@ function pick(plan, chosen, draw) {
       draw();
     }}),
     h("label", {for: box}, plan.path, VERSIONS[plan.version] ? h("span", {class: "version fine"}, VERSIONS[plan.version]) : null),
-    h("span", {class: "quiet fine"}, moment(plan.modified)),
-    h("button", {type: "button", class: "small plain danger", "aria-label": `Delete ${plan.path}`, onclick: async () => {
+    h("span", {class: "quiet fine"}, moment(plan.modified), byWhom(plan.by)),
+    only("planner", h("button", {type: "button", class: "small plain danger", "aria-label": `Delete ${plan.path}`, onclick: async () => {
       const sure = await ask(`Delete ${plan.path}?`, h("p", {}, "The plan's file goes for good."), [{label: "Delete", kind: "danger", value: true}]);
       if (!sure) return;
       try {
@@ -126,7 +127,7 @@ function pick(plan, chosen, draw) {
         toast(`${error.title} ${error.message}`);
       }
       show();
-    }}, "Delete"));
+    }}, "Delete")));
 }
 
 function shortName(plan) {

@@ -4,6 +4,7 @@ import {authorName, get, path, request, setAuthorName} from "../lib/api.js";
 import {askText} from "../lib/dialog.js";
 import {fill, freshId, h} from "../lib/dom.js";
 import {counted} from "../lib/format.js";
+import {me, only} from "../lib/me.js";
 import {announce, failure, toast, waiting} from "../lib/notices.js";
 import {address, go, guardLeaving, show} from "../lib/router.js";
 import {resolveConflict} from "./conflict.js";
@@ -19,7 +20,7 @@ export async function editView({main, id, current}) {
   const state = h("span", {class: "quiet fine", role: "status"});
   const saveButton = h("button", {type: "button", class: "primary", onclick: () => save()}, "Save");
   const body = problemPage(main, id, "Edit", {actions: h("div", {class: "row"}, state,
-    h("button", {type: "button", onclick: () => saveAs()}, "Save as…"), saveButton)});
+    only("planner", h("button", {type: "button", onclick: () => saveAs()}, "Save as…")), only("planner", saveButton))});
   fill(body, waiting());
   let stored;
   try {
@@ -36,7 +37,7 @@ export async function editView({main, id, current}) {
   const editor = textEditor({text: stored.text, label: `Text of ${nameOf(id)}`, changed: () => { showState(); checkSoon(); }, save: () => save()});
   fill(body, told, h("div", {class: "editor"}, editor.element,
     h("aside", {"aria-label": "Mistakes"}, list)),
-  h("div", {class: "row"}, h("label", {for: authorId}, "Your name, for others who edit this"),
+  me().by_token ? null : h("div", {class: "row"}, h("label", {for: authorId}, "Your name, for others who edit this"),
     h("input", {id: authorId, value: authorName(), maxlength: "80", autocomplete: "name", onchange: (event) => setAuthorName(event.target.value.trim())})));
   guardLeaving(dirty);
   showState();
@@ -77,7 +78,7 @@ export async function editView({main, id, current}) {
         h("ul", {class: "mistakes"}, mistakes.map((one) => h("li", {}, h("button", {type: "button", onclick: () => editor.jump(one.line ?? 1, one.column ?? 1)},
           h("strong", {}, one.line ? `Line ${one.line}` : "The file"), one.path ? h("code", {}, one.path) : null, one.path ? ": " : "", one.message, HINTS[one.path] ? h("span", {class: "hint"}, HINTS[one.path]) : null))))]
       : [h("h2", {}, "No mistakes"), h("p", {class: "quiet fine"}, "It can be solved as it is."),
-        h("a", {class: "button", href: address("problems", id, "solve")}, "Find a plan")]);
+        only("planner", h("a", {class: "button", href: address("problems", id, "solve")}, "Find a plan"))]);
     if (mistakes.length) announce(`${counted(mistakes.length, "mistake")}; the first: ${mistakes[0].path} ${mistakes[0].message}`);
   }
 

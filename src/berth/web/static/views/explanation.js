@@ -3,6 +3,7 @@
 import {post} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
 import {distance, inUnit, milliseconds, percent, signed} from "../lib/format.js";
+import {only} from "../lib/me.js";
 import {goalMetric} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
 
@@ -21,7 +22,7 @@ export function explanationSection(problem, plan, metrics, entry) {
     }
   };
   fill(place, h("p", {class: "quiet"}, "The best other node for each operator, what is full, the slowest path, and what would help."),
-    h("button", {type: "button", class: "primary", onclick: () => explain("none")}, "Explain this plan"));
+    only("planner", h("button", {type: "button", class: "primary", onclick: () => explain("none")}, "Explain this plan")));
   return h("section", {class: "card"}, h("h2", {}, "Why"), place);
 }
 

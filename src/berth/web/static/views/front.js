@@ -4,6 +4,7 @@ import {get, path, post, request} from "../lib/api.js";
 import {scatterChart} from "../charts/scatter.js";
 import {fill, freshId, h} from "../lib/dom.js";
 import {duration} from "../lib/format.js";
+import {mayEnd, only} from "../lib/me.js";
 import {metricList, metricText} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
 import {address, go, show} from "../lib/router.js";
@@ -17,7 +18,7 @@ const USUAL = ["response_time", "cost_per_hour"];
 export async function frontView({main, id, query, current}) {
   const formId = freshId("front");
   const button = h("button", {type: "submit", class: "primary", form: formId, disabled: true}, "Find the front");
-  const body = problemPage(main, id, "Front", {actions: button});
+  const body = problemPage(main, id, "Front", {actions: only("planner", button)});
   fill(body, waiting());
   let metrics, version, job;
   try {
@@ -86,7 +87,7 @@ function follow(id, first, metrics, result, current) {
       fill(told, failure(error));
     }
   }}, "Stop and keep the points so far");
-  fill(result, h("div", {class: "row"}, line, stop), told, found);
+  fill(result, h("div", {class: "row"}, line, mayEnd(job) ? stop : null), told, found);
   const say = () => {
     const names = job.request.objectives.map((name) => metrics.find((metric) => metric.name === name)?.label ?? name);
     fill(line, tag(jobState(job.state)), ` ${names.join(" and ")}`, job.stage && !OVER.has(job.state) ? ` · ${job.stage}` : "", OVER.has(job.state) && job.elapsed ? ` · ${duration(job.elapsed)}` : "");
@@ -140,7 +141,7 @@ function shown(id, job, front, metrics, told) {
     h("div", {class: "scroll card", tabindex: "0", role: "region", "aria-label": "The points of the front"}, h("table", {class: "front"},
       h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Plan"), [x, y].map((metric) => h("th", {scope: "col", class: "figure"}, metric.label)), h("th", {scope: "col"}, "On the front"), h("th", {scope: "col"}, h("span", {class: "unseen"}, "Remarks")))),
       h("tbody", {}, front.points.map((point, number) => h("tr", {},
-        h("th", {scope: "row"}, h("button", {type: "button", class: "small", onclick: open(number)}, `See plan ${number + 1}`)),
+        h("th", {scope: "row"}, only("planner", h("button", {type: "button", class: "small", onclick: open(number)}, `See plan ${number + 1}`))),
         [x, y].map((metric) => h("td", {class: "figure"}, metricText(metric, point.values[metric.name]))),
         h("td", {}, point.proved ? "proved" : "found"),
         h("td", {}, point.knee ? tag({kind: "good", sign: "◆", text: "knee"}) : null)))))),

@@ -4,6 +4,7 @@ import {get, path, post} from "../lib/api.js";
 import {lineChart} from "../charts/lines.js";
 import {fill, h} from "../lib/dom.js";
 import {duration, percent, quantity} from "../lib/format.js";
+import {byWhom, mayEnd} from "../lib/me.js";
 import {goalMetric, goalText, metricList, metricText, objectiveText} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
 import {address, go} from "../lib/router.js";
@@ -36,7 +37,7 @@ export async function jobView({main, job: id, current}) {
   const tiles = h("dl", {class: "tiles"});
   const result = h("div", {"aria-live": "polite"});
   const cancel = h("button", {type: "button", onclick: stop}, "Stop and keep the best plan");
-  page(main, {title: `Plan for ${nameOf(job.problem)}`, crumbs: [["Jobs", "#/jobs"], [nameOf(job.problem), address("problems", job.problem)]], actions: cancel})
+  page(main, {title: `Plan for ${nameOf(job.problem)}`, crumbs: [["Jobs", "#/jobs"], [nameOf(job.problem), address("problems", job.problem)]], actions: mayEnd(job) ? cancel : null})
     .append(told, head, tiles, result, chart, line);
 
   let frame = 0;
@@ -71,7 +72,7 @@ export async function jobView({main, job: id, current}) {
     const metric = goalMetric(goal, metrics);
     const text = (value) => metricText(metric, value);
     fill(head, tag(jobState(job.state)),
-      h("span", {class: "quiet"}, job.position ? `number ${job.position} in the queue` : `${job.policy}, ${metric?.maximise ? "maximises" : "minimises"} ${goalText(goal, metrics)}`),
+      h("span", {class: "quiet"}, job.position ? `number ${job.position} in the queue` : `${job.policy}, ${metric?.maximise ? "maximises" : "minimises"} ${goalText(goal, metrics)}${byWhom(job.by) && `, asked for${byWhom(job.by)}`}`),
       job.stage ? h("span", {class: "quiet"}, `· ${job.stage}`) : null);
     fill(tiles, tile("Best plan so far", objectiveText(goal, metrics, job.objective)),
       tile("Proved: no plan is better than", job.bound === null || job.bound === undefined ? "not known" : text(job.bound)),

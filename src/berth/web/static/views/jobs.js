@@ -3,6 +3,7 @@
 import {get, path, request} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
 import {counted, duration, moment, percent} from "../lib/format.js";
+import {byWhom, mayEnd, only} from "../lib/me.js";
 import {goalText, metricList, objectiveText} from "../lib/metrics.js";
 import {failure, toast, waiting} from "../lib/notices.js";
 import {address, show} from "../lib/router.js";
@@ -58,8 +59,8 @@ function table(jobs, metrics, refresh) {
       h("td", {class: "figure"}, job.kind === "front" ? job.points === null ? "–" : counted(job.points, "point") : OVER.has(job.state) && job.objective === null ? "–" : objectiveText(job.goal, metrics, job.objective)),
       h("td", {class: "figure"}, job.gap === null || job.gap === undefined ? "–" : percent(job.gap)),
       h("td", {class: "figure"}, job.elapsed === null || job.elapsed === undefined ? "–" : duration(job.elapsed)),
-      h("td", {}, moment(job.created)),
-      h("td", {}, OVER.has(job.state)
+      h("td", {}, moment(job.created), byWhom(job.by)),
+      h("td", {}, only("admin", OVER.has(job.state)
         ? h("button", {type: "button", class: "small plain", "aria-label": `Forget this job of ${nameOf(job.problem)}`, onclick: act("DELETE", path("jobs", job.id), "Forgotten; its plan stays.")}, "Forget")
-        : h("button", {type: "button", class: "small", "aria-label": `Stop this job of ${nameOf(job.problem)}`, onclick: act("POST", `${path("jobs", job.id)}/cancel`, "Stopping; the best plan so far is kept.")}, "Stop")))))));
+        : h("button", {type: "button", class: "small", "aria-label": `Stop this job of ${nameOf(job.problem)}`, onclick: act("POST", `${path("jobs", job.id)}/cancel`, "Stopping; the best plan so far is kept.")}, "Stop"), mayEnd(job))))))));
 }

@@ -3,6 +3,7 @@
 import {get, path, post, url} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
 import {duration} from "../lib/format.js";
+import {byWhom} from "../lib/me.js";
 import {goalMetric, goalText, metricList, metricText} from "../lib/metrics.js";
 import {failure, waiting, warningList} from "../lib/notices.js";
 import {swatch} from "../lib/palette.js";
@@ -35,7 +36,7 @@ export async function planView({main, id, plan: planId, current}) {
     fill(body,
       h("div", {class: `notice ${status.kind}`, role: "status"},
         h("p", {}, h("strong", {}, `${status.sign} ${sentence(status.text)}`), status.reason ? ` ${status.reason}` : ""),
-        h("p", {class: "fine"}, `Found by ${entry.policy ?? "an unknown policy"}${entry.seconds ? ` in ${duration(entry.seconds)}` : ""}; goal: ${goalText(entry.goal ?? view.objective, metrics)}.`),
+        h("p", {class: "fine"}, `Found by ${entry.policy ?? "an unknown policy"}${entry.seconds ? ` in ${duration(entry.seconds)}` : ""}${byWhom(entry.by) && `, stored${byWhom(entry.by)}`}; goal: ${goalText(entry.goal ?? view.objective, metrics)}.`),
         here.version === "another" ? h("p", {class: "fine"}, "Made for another version of this problem. The figures here are those under the problem as it is now; what was proved there doesn't count here.") : null,
         judgement.violations.length ? h("ul", {}, judgement.violations.slice(0, 12).map((line) => h("li", {}, line))) : null),
       warningList(judgement.warnings),

@@ -4,6 +4,7 @@ import {get, path, request} from "../lib/api.js";
 import {ask} from "../lib/dialog.js";
 import {fill, h} from "../lib/dom.js";
 import {counted, moment} from "../lib/format.js";
+import {may, only} from "../lib/me.js";
 import {goalText, metricList} from "../lib/metrics.js";
 import {failure, toast, waiting} from "../lib/notices.js";
 import {address, go, show} from "../lib/router.js";
@@ -26,12 +27,12 @@ export async function problemsView({main, current}) {
   const body = page(main, {
     title: "Problems",
     actions: h("div", {class: "row"},
-      h("button", {type: "button", class: "primary", onclick: () => input.click()}, "Upload a file"),
-      h("button", {type: "button", onclick: guarded(newProblem)}, "New"), input),
+      only("planner", h("button", {type: "button", class: "primary", onclick: () => input.click()}, "Upload a file")),
+      only("planner", h("button", {type: "button", onclick: guarded(newProblem)}, "New")), input),
   });
   const list = h("div", {}, waiting());
   body.append(told, list);
-  takesDrops(body, storeGuarded);
+  if (may("planner")) takesDrops(body, storeGuarded);
   try {
     const [problems, examples, metrics] = await Promise.all([get("problems"), get("examples"), metricList()]);
     if (!current()) return;
@@ -54,10 +55,10 @@ function filled(problems, metrics, remove) {
     h("p", {class: "quiet fine"}, `changed ${moment(problem.modified)}`),
     h("div", {class: "row"},
       problem.ok
-        ? h("a", {class: "button small primary", href: address("problems", problem.id, "solve"), "aria-label": `Find a plan for ${problem.path}`}, "Find a plan")
+        ? only("planner", h("a", {class: "button small primary", href: address("problems", problem.id, "solve"), "aria-label": `Find a plan for ${problem.path}`}, "Find a plan"))
         : h("a", {class: "button small primary", href: address("problems", problem.id, "edit"), "aria-label": `Mend ${problem.path}`}, "Mend it"),
       h("a", {class: "button small", href: address("problems", problem.id, "plans"), "aria-label": `Plans of ${problem.path}`}, "Plans"),
-      h("button", {type: "button", class: "small plain danger", "aria-label": `Delete ${problem.path}`, onclick: () => remove(problem)}, "Delete")))));
+      only("planner", h("button", {type: "button", class: "small plain danger", "aria-label": `Delete ${problem.path}`, onclick: () => remove(problem)}, "Delete"))))));
 }
 
 function examplesSection(examples, empty, copy) {
@@ -66,7 +67,7 @@ function examplesSection(examples, empty, copy) {
     h("p", {class: "quiet fine about", title: example.about}, example.about),
     h("div", {class: "row apart"},
       h("span", {class: "quiet fine"}, `${counted(example.nodes, "node")}, ${counted(example.operators, "operator")}`),
-      h("button", {type: "button", class: `small${empty ? " primary" : ""}`, "aria-label": `Open the example ${example.title}`, onclick: () => copy(example.name)}, "Open")))));
+      only("planner", h("button", {type: "button", class: `small${empty ? " primary" : ""}`, "aria-label": `Open the example ${example.title}`, onclick: () => copy(example.name)}, "Open"))))));
   if (!empty) return h("details", {class: "examples"}, h("summary", {}, "Examples"), cards);
   return h("section", {class: "examples"},
     h("div", {class: "drop"},

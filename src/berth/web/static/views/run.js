@@ -2,6 +2,7 @@
 
 import {get, path, post} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
+import {may, only} from "../lib/me.js";
 import {difference, metricList, metricText} from "../lib/metrics.js";
 import {announce, failure, toast, waiting} from "../lib/notices.js";
 import {nodeColour} from "../lib/palette.js";
@@ -126,10 +127,10 @@ export async function runView({main, run: id, current}) {
       }
     };
     return fill(parts.proposal, h("section", {class: "notice warn", role: "alert"},
-      h("h2", {}, "A move waits for your answer"), h("p", {}, proposal.reason),
+      h("h2", {}, may("admin") ? "A move waits for your answer" : "A move waits for an admin's answer"), h("p", {}, proposal.reason),
       h("ul", {}, moves(proposal).map((text) => h("li", {}, text))),
       promised(proposal, metrics),
-      h("div", {class: "row"}, h("button", {type: "button", class: "primary", onclick: answer(true)}, "Approve the move"), h("button", {type: "button", onclick: answer(false)}, "Refuse it"))));
+      h("div", {class: "row"}, only("admin", h("button", {type: "button", class: "primary", onclick: answer(true)}, "Approve the move")), only("admin", h("button", {type: "button", onclick: answer(false)}, "Refuse it")))));
   }
 
   draw();

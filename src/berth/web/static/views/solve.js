@@ -2,6 +2,7 @@
 
 import {get, path, post} from "../lib/api.js";
 import {fill, freshId, h} from "../lib/dom.js";
+import {only} from "../lib/me.js";
 import {goalText, metricList} from "../lib/metrics.js";
 import {failure, waiting} from "../lib/notices.js";
 import {address, go, show} from "../lib/router.js";
@@ -13,7 +14,7 @@ import {weightSliders} from "./weights.js";
 export async function solveView({main, id, current}) {
   const formId = freshId("solve");
   const button = h("button", {type: "submit", class: "primary", form: formId, disabled: true}, "Start");
-  const body = problemPage(main, id, "Solve", {actions: button});
+  const body = problemPage(main, id, "Solve", {actions: only("planner", button)});
   fill(body, waiting());
   let view, policies, metrics, plans, version;
   try {

@@ -40,6 +40,7 @@ def offered(line: str) -> list[str]:
         ("berth sol", ["solve", "solve-many"]),
         ("berth solve --policy ", policy_names()),
         ("berth solve --policy bw", ["bw-max", "bw-sum"]),
+        ("berth solve problem.yaml --objective traffic --then nod", ["nodes_used"]),
         ("berth compare problem.yaml --policy odp --policy two", ["two-stage-exact"]),
         ("berth solve-many problems --policy t-h", ["t-heron"]),
         ("berth watch app.py --policy rou", ["round-robin"]),

@@ -100,6 +100,7 @@ Then = Annotated[
         "What is minimised next, among the plans that are near enough to the best so far. Can be repeated.",
         "NAME[=WEIGHT][,...]",
         "--then",
+        autocompletion=completion.metrics,
     ),
 ]
 Within = Annotated[

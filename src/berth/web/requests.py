@@ -46,7 +46,7 @@ PolicyParameters = Annotated[
 class RequestBody(BaseModel):
     """Whatever is not known is a mistake, and numbers are numbers."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, strict=True)
 
 
 class Evaluate(RequestBody):

@@ -128,6 +128,30 @@ def test_search_keeps_room(objective: str) -> None:
     assert plan.failover == again.failover
 
 
+def test_search_leaves_nodes_that_a_loss_cuts_off() -> None:
+    """Nothing of the plan is on the hub, but its streams go over it: they have to be elsewhere."""
+    nodes = [{"name": name, "capacity": {"cpu": 1}} for name in ("hub", "fast", "far", "slow", "slower")]
+    for node in nodes[1:3]:
+        node["speed"] = 4
+    links = [
+        *({"from": "hub", "to": str(node["name"]), "delay_ms": 1} for node in nodes[1:]),
+        {"from": "slow", "to": "slower", "delay_ms": 5},
+        {"from": "slow", "to": "fast", "delay_ms": 9},
+        {"from": "slower", "to": "fast", "delay_ms": 9},
+    ]
+    operators = [
+        {"name": name, "demand": {"cpu": 1}, "work_ms": 20, "emits_bytes_per_s": 10} for name in "ab"
+    ]
+    application = {"name": "app", "operators": operators, "streams": [{"from": "a", "to": "b"}]}
+    network = {"nodes": nodes, "links": links, "routing": "shortest_path"}
+    document = {"format": "berth/v1", "name": "star", "network": network, "applications": [application]}
+    alone = solve(problem_from(document), "search", steps=20_000, time_limit=None)
+    plan = solve(problem_from({**document, "survive": "node"}), "search", steps=20_000, time_limit=None)
+    assert set(alone.assignment.values()) == {"fast", "far"}
+    assert plan.status == "feasible", plan.reason
+    assert plan.objective == solve(problem_from({**document, "survive": "node"}), "odp").objective
+
+
 def test_failovers_are_fast() -> None:
     """The response time after a loss is that of the best of all ways to survive it, or hardly above."""
     problem = crowded(3, objective={"response_time": 1.0})

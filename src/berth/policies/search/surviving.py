@@ -240,14 +240,19 @@ class Reserve:
 
 
 def _concerned(item: Survivors) -> IndexArray:
-    """Blocks that move, those that exchange anything with them, and those under the same rules."""
+    """Blocks that move, those that exchange anything with them, and those under the same rules.
+
+    Where routes went over what is lost, also those that stay and can't reach each other any more.
+    """
     placement = item.placement
     moves = np.zeros(len(placement.blocks), dtype=bool)
     moves[[placement.block_of[placement.graph.index[name]] for name in item.moves]] = True
     concerned = moves.copy()
     for edge in placement.edges:
-        if moves[edge.first] or moves[edge.second]:
-            concerned[[edge.first, edge.second]] = True
+        ends = [edge.first, edge.second]
+        first, second = (np.searchsorted(placement.candidates[end], item.nodes[end]) for end in ends)
+        if moves[ends].any() or not placement.linked(edge)[first, second]:
+            concerned[ends] = True
     for limit in placement.limits:
         if not limit.of.of_nodes and (limit.needed[moves] > 0).any():
             concerned |= limit.needed > 0

@@ -142,3 +142,19 @@ def test_command(tmp_path: Path) -> None:
     assert found["bottleneck"] == found["exceeded"][0]
     assert found["bottleneck"]["slack"] == pytest.approx(-40)
     assert set(found) == {"metrics", "violations", "warnings", "bottleneck", "exceeded"}
+
+
+def test_what_rounding_leaves_is_nothing() -> None:
+    """Three times 0.1 are a little more than 0.3: the node is full, and nothing is missing."""
+    raw = problem(capacity={"cpu": 0.3})
+    raw["applications"][0]["operators"] = [
+        {"name": f"o{number}", "pinned": "rome", "demand": {"cpu": 0.1}} for number in range(3)
+    ]
+    raw["applications"][0]["streams"] = []
+    plan = plan_from(
+        {"format": "berth-plan/v1", "assignment": {f"a/o{number}": "rome" for number in range(3)}}
+    )
+    (use,) = uses(Situation(Setting(problem_from(raw)), plan))
+    assert use.needed > use.limit
+    assert use.slack == 0.0
+    assert not use.exceeded

@@ -56,8 +56,9 @@ class Use:
 
     @property
     def slack(self) -> float:
-        """What is left; below 0 where the limit is exceeded."""
-        return self.limit - self.needed
+        """What is left; below 0 where the limit is exceeded, and 0 where only rounding says so."""
+        left = self.limit - self.needed
+        return left if abs(left) > TOLERANCE * self.limit else 0.0
 
     @property
     def exceeded(self) -> bool:

@@ -60,7 +60,7 @@ def client(settings: Settings) -> Iterator[TestClient]:
 
 
 POLICY = """
-import os, signal, time
+import os, signal, sys, time
 from berth.policies import About, Answer, NoParameters
 from dataclasses import dataclass
 
@@ -79,7 +79,9 @@ class Naughty:
         if what == "exit":
             os._exit(7)
         if what == "raise":
-            raise RuntimeError("oh")
+            raise RuntimeError("oh, /home/somebody/secret/file.txt")
+        if what == "full":
+            os.mkdir(os.path.join(sys.argv[1], ".outcome"))
         if what == "memory":
             taken = []
             while True:

@@ -200,7 +200,8 @@ def test_a_queue(client: TestClient) -> None:
     [
         ("crash", "died of SIGSEGV"),
         ("exit", "exit code 7"),
-        ("raise", "RuntimeError: oh"),
+        ("raise", "RuntimeError: oh, file.txt"),
+        ("full", "its result can't be written"),
     ],
 )
 def test_a_crash_is_the_job_s_own(client: TestClient, what: str, words: str) -> None:

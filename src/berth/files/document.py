@@ -220,7 +220,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """As `write_text`, for binary content, and files only.
 
     Raises:
-        BadInput: the folder is not there or can't be written to.
+        NotWritten: the folder is not there or can't be written to, or there is no room left.
     """
     file = Path(path)
     try:
@@ -238,7 +238,16 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
             os.unlink(aside)
             raise
     except OSError as error:
-        raise BadInput([f"{file}: can't be written: {(error.strerror or str(error)).lower()}"]) from None
+        refused = NotWritten(f"{file}: can't be written: {(error.strerror or str(error)).lower()}")
+        refused.number = error.errno
+        raise refused from None
+
+
+class NotWritten(BadInput):
+    """A file that can't be written."""
+
+    number: int | None = None
+    """The number of the system's error."""
 
 
 def document_text(document: dict[str, Any], path: str | os.PathLike[str]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from berth.files.document import NotWritten
 from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput
 from berth.model.errors import LONGEST_NAME, MOST_LINES, and_more, shortened
@@ -38,6 +41,7 @@ class Refused(Exception):  # noqa: N818
         self,
         status: int,
         error: str,
+        /,
         mistakes: Sequence[Mistake] = (),
         headers: Mapping[str, str] | None = None,
         **more: Any,
@@ -70,6 +74,27 @@ def _path(location: Sequence[str | int]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
 
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+CLOSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE})
+
+
+def disk_refusal(number: int | None) -> Refused | None:
+    """For what can't be written, by the number of the system's error; None where that says something else."""
+    if number in FULL:
+        return Refused(507, "the disk of the workspace is full; nothing was stored")
+    if number is not None and number in CLOSED:
+        return Refused(503, f"the workspace can't be written: {os.strerror(number).lower()}")
+    return None
+
+
+_PLACES = re.compile(r"(?<![\w.:/])/(?:[^\s/'\",:;]+/)+")
+
+
+def without_places(text: str) -> str:
+    """A message without the folders of this machine: only the names of files are left."""
+    return _PLACES.sub("", text)
+
+
 def add_handlers(app: FastAPI) -> None:
     """Turn every error into an answer."""
 
@@ -79,6 +104,11 @@ def add_handlers(app: FastAPI) -> None:
 
     async def bad_input(request: Request, error: Exception) -> Response:
         assert isinstance(error, BadInput)
+        full = disk_refusal(error.number) if isinstance(error, NotWritten) else None
+        if full is not None:
+            log.error("%s %s: %s", request.method, request.url.path, error)
+            return await refused(request, full)
+        error = error.reworded(without_places)
         return await refused(request, refusal_of(error))
 
     async def invalid(request: Request, error: Exception) -> Response:
@@ -101,15 +131,25 @@ def add_handlers(app: FastAPI) -> None:
         headers = {"Allow": _allowed(request)} if error.status_code == 405 else error.headers
         return answer({"error": words, "mistakes": []}, error.status_code, headers)
 
+    async def system(request: Request, error: Exception) -> Response:
+        assert isinstance(error, OSError)
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        return await refused(request, disk_refusal(error.errno) or _our_mistake())
+
     async def unforeseen(request: Request, error: Exception) -> Response:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return answer({"error": "the service made a mistake; its log says more", "mistakes": []}, 500)
+        return await refused(request, _our_mistake())
 
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(BadInput, bad_input)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(OSError, system)
     app.add_exception_handler(Exception, unforeseen)
+
+
+def _our_mistake() -> Refused:
+    return Refused(500, "the service made a mistake; its log says more")
 
 
 def _allowed(request: Request) -> str:

@@ -12,23 +12,25 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from subprocess import SubprocessError
 from typing import Any, Literal
 
 from berth.evaluation.goal import Goal
 from berth.files import plan_from, plan_text
+from berth.files.document import NotWritten
 from berth.files.mistakes import Mistake
 from berth.model import BadInput, Plan, Problem
 from berth.policies.front import check_front
 from berth.policies.policy import parameters_from
 from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
-from berth.web.answers import Refused, missing, unprocessable
+from berth.web.answers import Refused, missing, unprocessable, without_places
 from berth.web.audit import Audit
 from berth.web.jobs import Job, JobFolder, new_id, read_outcome, write_request
 from berth.web.plans import Plans
 from berth.web.problems import Problems
 from berth.web.security import Settings
-from berth.web.worker import problem_as_requested
+from berth.web.worker import NOT_WRITTEN, problem_as_requested
 from berth.web.workspace import PLAN_ENDS, Content, new_name
 
 log = logging.getLogger("berth.web")
@@ -39,6 +41,7 @@ GRACE_SECONDS = 15.0
 LAST_SECONDS = 5.0
 """For running jobs to hand in what they have when the service ends."""
 RETRY_SECONDS = "10"
+LONGEST_REASON = 1000
 EXPLANATIONS_AT_ONCE = 2
 PATIENCE_SECONDS = 60.0
 """To wait for others' explanations."""
@@ -103,6 +106,10 @@ class JobQueue:
             worker.kill("the service was stopped")
         for thread in self._threads:
             thread.join(LAST_SECONDS)
+
+    def dead_threads(self) -> int:
+        """How many of those that work on jobs are gone."""
+        return 0 if self._ending else sum(not thread.is_alive() for thread in self._threads)
 
     def counts(self) -> dict[str, int]:
         """How many run and wait."""
@@ -174,9 +181,13 @@ class JobQueue:
                 words = f"{len(self._waiting)} jobs wait already; cancel one, or come back later"
                 raise Refused(429, words, headers={"Retry-After": RETRY_SECONDS})
             place = self._folder.place(job.id)
-            place.mkdir()
-            write_request(place, kind, request, content, extra)
-            self._folder.save(job)
+            try:
+                place.mkdir()
+                write_request(place, kind, request, content, extra)
+                self._folder.save(job)
+            except BaseException:
+                self._folder.forget(job.id)
+                raise
             self._jobs[job.id] = job
             self._waiting.append(job.id)
             self._changed.notify()
@@ -268,34 +279,53 @@ class JobQueue:
     # the threads that work
 
     def _work(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._ending:
-                    self._changed.wait()
-                if self._ending:
-                    return
-                job = self._jobs[self._waiting.popleft()]
-                worker = self._begin(job)
-            if worker is not None:
-                while not worker.wait():
-                    pass
-                with self._changed:
-                    self._workers.pop(job.id, None)
-                    job = self._jobs[job.id]
-                self._finish(job, worker.why_ended())
-            self._forget_old()
+        while (job := self._next()) is not None:
+            try:
+                self._see_to_its_end(job)
+                self._forget_old()
+            except Exception as error:
+                # whatever it is, it is this job's end, and the next one's turn
+                log.exception("job %s failed", job.id)
+                self._fail(job.id, f"the service failed: {type(error).__name__}: {error}")
 
-    def _begin(self, job: Job) -> ChildProcess | None:
-        seconds = 2 * float(job.request["time_limit"]) + BEYOND_SECONDS
+    def _next(self) -> Job | None:
+        """The next job, which has begun; None when the service ends."""
+        with self._changed:
+            while not self._waiting and not self._ending:
+                self._changed.wait()
+            if self._ending:
+                return None
+            job = self._jobs[self._waiting.popleft()]
+            seconds = 2 * float(job.request["time_limit"]) + BEYOND_SECONDS
+            try:
+                worker = start_worker(self._folder.place(job.id), seconds, self._settings.memory_bytes)
+            except (OSError, SubprocessError) as error:
+                reason = error.strerror if isinstance(error, OSError) else None
+                self._fail(job.id, f"no process could be started: {reason or error}")
+            else:
+                self._workers[job.id] = worker
+                self._change(job.id, state="running", started=time.time())
+            return job
+
+    def _see_to_its_end(self, job: Job) -> None:
+        worker = self._workers.get(job.id)
+        if worker is None:
+            return
         try:
-            worker = start_worker(self._folder.place(job.id), seconds, self._settings.memory_bytes)
-        except OSError as error:
-            reason = f"no process could be started: {error.strerror or error}"
-            self._change(job.id, state="failed", reason=reason, ended=time.time())
-            return None
-        self._workers[job.id] = worker
-        self._change(job.id, state="running", started=time.time())
-        return worker
+            while not worker.wait():
+                pass
+        finally:
+            worker.kill("the service failed")
+            with self._changed:
+                self._workers.pop(job.id, None)
+        unwritten = worker.exit_code == NOT_WRITTEN
+        self._finish(self.job(job.id), "its result can't be written" if unwritten else worker.why_ended())
+
+    def _fail(self, identity: str, reason: str) -> None:
+        with self._changed:
+            if identity in self._jobs and not self._jobs[identity].over:
+                reason = without_places(reason)[:LONGEST_REASON]
+                self._change(identity, state="failed", reason=reason, ended=time.time())
 
     def _finish(self, job: Job, death: str, *, broken: bool = False) -> None:
         """Make what a process left into the job's end; `death` says why there is nothing, if so."""
@@ -303,13 +333,11 @@ class JobQueue:
             end = self._end(job, death, broken)
         except (BadInput, Refused, OSError) as error:
             log.warning("job %s: %s", job.id, error)
-            end = {"state": "failed", "reason": f"its plan can't be stored: {error}"}
+            reason = f"its plan can't be stored: {error}"
+            end = {"state": "failed", "reason": without_places(reason)[:LONGEST_REASON]}
         # what a plan doesn't say stays as the last progress had it
         told = {name: value for name, value in end.items() if value is not None}
-        ended = replace(self._folder.latest(job), **told, ended=time.time())
-        with self._changed:
-            self._jobs[job.id] = ended
-            self._folder.save(ended)
+        self._set(replace(self._folder.latest(job), **told, ended=time.time()))
 
     def _end(self, job: Job, death: str, broken: bool) -> dict[str, Any]:
         cancelled = job.state == "cancelling"
@@ -318,7 +346,7 @@ class JobQueue:
             state = "broken" if broken else "cancelled" if cancelled else "failed"
             return {"state": state, "reason": job.reason or death}
         if "error" in outcome:
-            return {"state": "failed", "reason": str(outcome["error"])}
+            return {"state": "failed", "reason": without_places(str(outcome["error"]))}
         state = "cancelled" if cancelled else "done"
         if job.kind == "front":
             front = outcome["front"]
@@ -360,9 +388,16 @@ class JobQueue:
 
     def _change(self, identity: str, **values: Any) -> None:
         with self._changed:
-            job = replace(self._jobs[identity], **values)
-            self._jobs[identity] = job
-            self._folder.save(job)
+            self._set(replace(self._jobs[identity], **values))
+
+    def _set(self, job: Job) -> None:
+        """What is known of a job from now on; where the disk takes no record of it, it holds all the same."""
+        with self._changed:
+            self._jobs[job.id] = job
+            try:
+                self._folder.save(job)
+            except (NotWritten, OSError) as error:
+                log.warning("job %s: no record of it: %s", job.id, error)
 
     def _forget_old(self) -> None:
         with self._changed:
@@ -424,6 +459,6 @@ class Explaining:
         if "error" in outcome:
             if outcome["mistakes"]:
                 raise unprocessable([Mistake(**each) for each in outcome["mistakes"]])
-            raise Refused(503, f"no explanation: {outcome['error']}")
+            raise Refused(503, f"no explanation: {without_places(outcome['error'])}")
         explanation: dict[str, Any] = outcome["explanation"]
         return explanation

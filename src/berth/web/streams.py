@@ -94,6 +94,15 @@ class GrowingLines:
         return lines
 
 
+def _event(line: bytes) -> dict[str, Any] | None:
+    """A line of a job's events; None for one that a full disk has cut off."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and {"event", "data"} <= found.keys() else None
+
+
 async def job_events(file: Path, after: int, is_over: Callable[[], bool]) -> AsyncIterator[ServerSentEvent]:
     """The events of a job behind a number, until it is over."""
     lines = GrowingLines(file)
@@ -101,8 +110,8 @@ async def job_events(file: Path, after: int, is_over: Callable[[], bool]) -> Asy
         over = is_over()
         before = lines.number
         for number, line in enumerate(lines.more(), start=before + 1):
-            if number > after:
-                event = json.loads(line)
+            event = _event(line) if number > after else None
+            if event is not None:
                 yield event_of(event["event"], event["data"], number)
         if over and lines.number == before:
             return

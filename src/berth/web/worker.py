@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 EVENT_SECONDS = 0.1
 """Between two events of progress, at least."""
 MOST_EVENTS = 20_000
+NOT_WRITTEN = 74
+"""The exit code of a process that couldn't leave its outcome (EX_IOERR of sysexits.h)."""
 
 
 def append_event(file: Path, event: str, data: Mapping[str, Any]) -> None:
@@ -155,7 +158,9 @@ class ProgressEvents:
 
         with self._lock:
             if self._pending is not None and self._count < MOST_EVENTS:
-                append_event(self._file, "progress", without_nan(self._pending))
+                # whether anybody can watch decides nothing about the work
+                with suppress(OSError):
+                    append_event(self._file, "progress", without_nan(self._pending))
                 self._count += 1
             self._pending = None
 
@@ -172,12 +177,15 @@ def main() -> None:
     folder = Path(sys.argv[1])
     request = json.loads((folder / "request.json").read_text())
     outcome = _outcome(folder, request, stop)
-    aside = folder / ".outcome"
-    aside.write_text(json.dumps(outcome))
-    aside.replace(folder / "outcome.json")
-    sys.stdout.flush()
+    code = 0
+    try:
+        aside = folder / ".outcome"
+        aside.write_text(json.dumps(outcome))
+        aside.replace(folder / "outcome.json")
+    except OSError:
+        code = NOT_WRITTEN
     # nothing that a library does at the end of a process may spoil a result that is there
-    os._exit(0)
+    os._exit(code)
 
 
 def _outcome(folder: Path, request: dict[str, Any], stop: StopRequest) -> dict[str, Any]:

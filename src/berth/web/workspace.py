@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Generic, Literal, TypeVar
 
 from berth.files import write_bytes
 from berth.model import BadInput
-from berth.web.answers import Refused, missing
+from berth.web.answers import Refused, disk_refusal, missing
 from berth.web.authors import Authors
 from berth.web.reading import LARGEST
 
@@ -116,6 +117,7 @@ def _read(file: Path) -> frozenset[str]:
 
 MOST_ENTRIES = 50_000
 """Files and folders that are looked at: a workspace is no whole disk."""
+PROBE_BYTES = 64 * 1024
 LARGEST_SNIFFED = 4 * 2**20
 OTHERS = "another program"
 
@@ -287,7 +289,7 @@ class Workspace:
                 raise Refused(409, f"{path} would be outside of the workspace")
             try:
                 entry.place.parent.mkdir(parents=True, exist_ok=True)
-            except OSError:
+            except (FileExistsError, NotADirectoryError):
                 raise Refused(409, f"{path.parent} is no folder and can't become one") from None
             return self._written(entry, data, author)
 
@@ -342,6 +344,19 @@ class Workspace:
                 current={"etag": content.etag, "changed": changed, "by": by},
             )
         return content
+
+    def unwritable(self) -> tuple[int, str] | None:
+        """Why nothing can be stored, with the status that says so; None where all is well."""
+        try:
+            for folder in (self.root, self.inner):
+                # it has no name, and is gone when it is closed
+                with tempfile.TemporaryFile(dir=folder) as probe:
+                    probe.write(bytes(PROBE_BYTES))
+        except OSError as error:
+            refused = disk_refusal(error.errno)
+            words = f"the workspace can't be written: {os.strerror(error.errno or 0).lower()}"
+            return (503, words) if refused is None else (refused.status, str(refused))
+        return None
 
     def author(self, identity: str, etag: str) -> str | None:
         """Who wrote what a file has now; None where another program did."""

@@ -14,7 +14,7 @@ from berth.evaluation.metrics import words_of
 from berth.files import PLAN, PROBLEM
 from berth.policies.registry import policy_documents
 from berth.web.access import GuardedRoute
-from berth.web.answers import answer
+from berth.web.answers import Refused, answer
 from berth.web.requests import CurrentCaller, CurrentService, Id, failing
 from berth.web.results import MOST_ROWS, REPORT
 from berth.web.security import REPORT_POLICY
@@ -22,10 +22,18 @@ from berth.web.security import REPORT_POLICY
 router = APIRouter(route_class=GuardedRoute)
 
 
-@router.get("/health", tags=["about"], responses=failing())
+@router.get("/health", tags=["about"], responses=failing(503, 507))
 def health(service: CurrentService) -> Response:
-    """Whether it is there, and what is going on."""
-    return answer({"status": "ok", "jobs": service.jobs.counts()})
+    """Whether it is well, and what is going on."""
+    jobs = service.jobs.counts()
+    dead = service.jobs.dead_threads()
+    if dead:
+        words = f"{dead} of the {service.settings.workers} threads for jobs ended; start the service again"
+        raise Refused(503, words, status="failing", jobs=jobs)
+    unwritable = service.workspace.unwritable()
+    if unwritable is not None:
+        raise Refused(*unwritable, status="failing", jobs=jobs)
+    return answer({"status": "ok", "jobs": jobs})
 
 
 @router.get("/version", tags=["about"], responses=failing())

@@ -51,13 +51,14 @@ def start(
     problem: ProblemFile,
     name: str | None = option(None, "The cluster's name. Default: the problem's.", "NAME"),
     port: int = option(0, "The master's port; 0: one that is free.", "PORT", min=0, max=65535),
+    encrypt: bool = flag("--encrypt", "Encrypt what its processes say to each other, and shuffled files."),
     as_json: AsJson = False,
 ) -> None:
     """Start a master and a worker for every node that hosts operators."""
     from berth.runtime.cluster.starting import start_cluster
 
     with leaving_on_signals(), waiting("starting a cluster") as steps:
-        started = start_cluster(load(problem), name, port, steps)
+        started = start_cluster(load(problem), name, port, steps, encrypt=encrypt)
     if as_json:
         print_json(_described(started))
         return
@@ -65,7 +66,7 @@ def start(
     for node in started.nodes:
         table.add_row(escape(node.name), str(node.slots), f"{node.memory_mb:,} MB")
     console.print(table)
-    _say(f"\ncluster {started.name} runs at {started.master_url} (its page: {started.ui_url})")
+    _say(f"\ncluster {started.name} runs at {started.master_url}")
     _say(f"stop it with: berth cluster stop {started.name}")
 
 
@@ -77,7 +78,7 @@ def status(name: Name = None, as_json: AsJson = False) -> None:
 
     running = running_clusters()
     chosen = running if name is None else [_named(name, running)]
-    pages = [(one, page_of(one.ui_url, one.node_names)) for one in chosen]
+    pages = [(one, page_of(one)) for one in chosen]
     if as_json:
         print_json([_described(one) | asdict(page) for one, page in pages])
         return
@@ -158,7 +159,8 @@ def _described(one: Cluster) -> dict[str, Any]:
 
 def _print_status(one: Cluster, page: MasterPage) -> None:
     temporary = ", of a command that is at work" if one.temporary else ""
-    _say(f"cluster {one.name} at {one.master_url} (its page: {one.ui_url}){temporary}")
+    encrypted = ", encrypted" if one.encrypted else ""
+    _say(f"cluster {one.name} at {one.master_url}{encrypted}{temporary}")
     table = plain_table("node", "is", "host", "cores", "memory", "resource", right=(3, 4, 5))
     workers = {worker.node: worker for worker in page.workers}
     for node in one.nodes:

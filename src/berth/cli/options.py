@@ -246,7 +246,7 @@ def session_for(
 
     pyspark is imported here and not before: commands without Spark don't wait for it.
     """
-    settings = {**(ours or {}), **spark_settings_from(configuration)}
+    settings = {**(ours or {}), **_secret_settings(master), **spark_settings_from(configuration)}
     with ExitStack() as until_the_end:
         catch = until_the_end.enter_context(leaving_on_signals())
         with waiting("starting Spark"):
@@ -256,6 +256,16 @@ def session_for(
         # pyspark's own handler talks to Java in the middle of whatever is being said to it
         catch(signal.SIGINT)
         yield session
+
+
+def _secret_settings(master: str | None) -> dict[str, str]:
+    """What lets us into the cluster at this address, if anything is needed."""
+    if not (master or "").startswith("spark://"):
+        return {}
+    from berth.runtime.cluster.access import secret_for
+
+    secret = secret_for(str(master))
+    return {} if secret is None else secret.session_settings()
 
 
 def spark_settings_from(items: list[str] | None) -> dict[str, str]:
@@ -271,6 +281,12 @@ def spark_settings_from(items: list[str] | None) -> dict[str, str]:
             mistakes.append(f"--conf {item}: the keys of Spark's settings start with 'spark.'")
         elif key == "spark.master":
             mistakes.append(f"--conf {item}: use --master for this")
+        elif key == "spark.authenticate.secret":
+            # not repeated here: what is printed may be kept
+            mistakes.append(
+                f"--conf {key}: every user of this machine can read the arguments of a command; "
+                "put a new secret into a file, chmod 600, and name that in BERTH_CLUSTER_SECRET_FILE"
+            )
         settings[key] = value.strip()
     if mistakes:
         raise BadInput(mistakes)

@@ -204,13 +204,14 @@ def describe(
     """Print what a problem file says of an application that is written in Python."""
     from berth.runtime import describe as describe_applications
     from berth.runtime import load_application
+    from berth.runtime.cluster.access import secret_for
     from berth.runtime.cluster.nodes import cores_of_workers
     from berth.runtime.tally import measured_sizes
 
     document = describe_applications(
         [load_application(app) for app in apps],
         network,
-        cores=None if master_ui is None else cores_of_workers(master_ui),
+        cores=None if master_ui is None else cores_of_workers(master_ui, secret_for(master_ui)),
         tuple_bytes=None if run is None else measured_sizes(run),
     )
     if out is not None and not is_standard(out):

@@ -66,6 +66,22 @@ MasterPage = Annotated[
         "--master-ui",
     ),
 ]
+SecretFile = Annotated[
+    Path | None,
+    as_option(
+        "The file with that cluster's secret, readable by you alone. Default: where "
+        "BERTH_CLUSTER_SECRET_FILE says; the clusters of 'berth cluster start' need none.",
+        "FILE",
+        "--secret-file",
+    ),
+]
+Encrypt = Annotated[
+    bool,
+    as_option(
+        "Encrypt what goes over the network and what is shuffled to disk; that cluster has to be set up so.",
+        name="--encrypt",
+    ),
+]
 EmulateNetwork = Annotated[
     float | None,
     as_option(
@@ -106,6 +122,8 @@ def run(
     executor_memory: ExecutorMemory = "512m",
     master: ClusterUrl = None,
     master_ui: MasterPage = None,
+    secret_file: SecretFile = None,
+    encrypt: Encrypt = False,
     conf: Configuration = None,
     as_json: AsJson = False,
 ) -> None:
@@ -119,7 +137,15 @@ def run(
     from berth.runtime import run as run_applications
 
     options = run_options_from(
-        emulate_network, batch_every, executor_memory, conf, once=once, fresh=fresh, seconds=seconds
+        emulate_network,
+        batch_every,
+        executor_memory,
+        conf,
+        once=once,
+        fresh=fresh,
+        seconds=seconds,
+        secret_file=secret_file,
+        encrypt=encrypt,
     )
     loaded = load(problem)
     chosen = read_own_plan(loaded, plan)
@@ -154,6 +180,8 @@ def run_options_from(
     once: bool,
     fresh: bool,
     seconds: float | None,
+    secret_file: Path | None,
+    encrypt: bool,
 ) -> RunOptions:
     """How an application runs, as the command line says.
 
@@ -171,6 +199,8 @@ def run_options_from(
         settings=spark_settings_from(configuration),
         fresh=fresh,
         seconds=seconds,
+        secret_file=secret_file,
+        encrypt=encrypt,
     )
 
 

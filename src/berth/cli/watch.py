@@ -34,6 +34,7 @@ from berth.cli.plan_view import print_change
 from berth.cli.run import (
     ClusterUrl,
     EmulateNetwork,
+    Encrypt,
     Every,
     ExecutorMemory,
     Fresh,
@@ -42,6 +43,7 @@ from berth.cli.run import (
     ProblemFile,
     RunDisplay,
     Seconds,
+    SecretFile,
     exit_code_of,
     run_options_from,
 )
@@ -130,6 +132,8 @@ def watch(
     executor_memory: ExecutorMemory = "512m",
     master: ClusterUrl = None,
     master_ui: MasterPage = None,
+    secret_file: SecretFile = None,
+    encrypt: Encrypt = False,
     conf: Configuration = None,
 ) -> None:
     """Run an application, measure it, and move its operators when a better plan is worth it."""
@@ -138,7 +142,15 @@ def watch(
     from berth.runtime import watch as watch_application
 
     run_options = run_options_from(
-        emulate_network, batch_every, executor_memory, conf, once=once, fresh=fresh, seconds=seconds
+        emulate_network,
+        batch_every,
+        executor_memory,
+        conf,
+        once=once,
+        fresh=fresh,
+        seconds=seconds,
+        secret_file=secret_file,
+        encrypt=encrypt,
     )
     options = WatchOptions(
         every_s=every,

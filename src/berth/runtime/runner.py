@@ -79,7 +79,9 @@ def run(
     folder = folder if folder is not None else folder_of(application)
     tally = RunTally(application, placement, time.time() * 1000)
     with (
-        access_for(problem, master_url, ui_url, observer.step) as access,
+        access_for(
+            problem, master_url, ui_url, observer.step, options.secret_file, options.encrypt
+        ) as access,
         Run(
             application, problem, plan, access, folder, options, TallyWriter(tally, folder).add, observer.step
         ) as running,

@@ -75,6 +75,10 @@ class RunOptions:
     executor: ExecutorSize = field(default_factory=ExecutorSize)
     settings: Mapping[str, str] | None = None
     """More settings of Spark."""
+    secret_file: Path | None = None
+    """That has the secret of somebody else's cluster; None: the one that BERTH_CLUSTER_SECRET_FILE names."""
+    encrypt: bool = False
+    """Whether the processes of such a cluster encrypt what they say to each other."""
     fresh: bool = False
     """Begin anew: drop checkpoint and telemetry of earlier runs in the folder."""
     seconds: float | None = None
@@ -265,7 +269,7 @@ class Run:
         settings = settings_for_pinning(self._coordinator, self.options.executor)
         if self.access.master_url.startswith("spark://127.0.0.1:"):
             settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        settings |= self.options.settings or {}
+        settings |= self.access.settings() | dict(self.options.settings or {})
         self.report("starting Spark")
         self._session = self._session_until.enter_context(
             spark_session(self.access.master_url, name=f"berth {self.application.name}", settings=settings)

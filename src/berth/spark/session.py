@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -28,6 +29,15 @@ from berth.spark.internals import forget_jvm, silence_accumulators, start_jvm
 from berth.spark.machine import check_java, check_master, local_threads
 from berth.spark.settings import check_environment, configuration_folder, settings_for
 
+_SECRET = re.compile(r"(?i)secret|password|token|access[.]?key")
+"""What Spark takes for names of secrets, too, and leaves out of its logs (`spark.redaction.regex`)."""
+_REFUSAL = re.compile(
+    r"Expected SaslMessage|Unknown challenge|SaslException"
+    # an error of the other side, inside of one of ours: no mere trouble of the network
+    r"|bootstrapping client after \d+ ms\n\S*RuntimeException: \S*RuntimeException:"
+)
+"""What Spark says of a wrong secret, or none, or of encryption that only one side has."""
+LOOK_SECONDS = 0.2
 END_SECONDS = 15.0
 """For Java to end by itself."""
 
@@ -63,12 +73,14 @@ def spark_session(
         check_java()
     with _log_file() as log, _own_logging_in(log):
         gateway = None
+        refused = threading.Event()
         try:
             with _environment(chosen), _same_interrupts():
-                gateway = start_jvm(_configuration(chosen), log)
-                session = _build(gateway, chosen)
+                gateway = start_jvm(_configuration(_without_secrets(chosen)), log)
+                with _ended_when_refused(gateway.proc, log, refused):
+                    session = _build(gateway, chosen)
         except BaseException as error:
-            reason = _why_not_started(error, gateway, log)
+            reason = _why_refused(chosen) if refused.is_set() else _why_not_started(error, gateway, log)
             _end(None, gateway, at_once=True)
             if isinstance(error, Exception):
                 raise BadInput(f"Spark doesn't start: {reason} (its log: {log})") from error
@@ -91,6 +103,14 @@ def _running() -> SparkSession | None:
         return SparkSession.active()
     except PySparkRuntimeError:
         return None
+
+
+def _without_secrets(settings: Mapping[str, str]) -> dict[str, str]:
+    """What Java may be started with: every user of the machine can read the arguments of a process.
+
+    The rest comes later, over our own connection.
+    """
+    return {key: value for key, value in settings.items() if not _SECRET.search(key)}
 
 
 def _configuration(settings: Mapping[str, str]) -> SparkConf:
@@ -154,6 +174,37 @@ def _failing_in_one_line(log: Path | None, process: Popen[bytes] | None) -> Iter
         if isinstance(error, (PySparkException, Py4JError)):
             raise SparkFailed(first_cause(error), log) from error
         raise
+
+
+@contextmanager
+def _ended_when_refused(process: Popen[bytes], log: Path, refused: threading.Event) -> Iterator[None]:
+    """End Java once a master has refused it: by itself it would knock for another minute."""
+    started = threading.Event()
+
+    def look() -> None:
+        while not started.wait(LOOK_SECONDS):
+            if _REFUSAL.search(log.read_text(errors="replace")):
+                refused.set()
+                signal_group(process.pid, signal.SIGKILL)
+                return
+
+    looking = threading.Thread(target=look, name="berth looks for a refusal", daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        started.set()
+        looking.join()
+
+
+def _why_refused(settings: Mapping[str, str]) -> str:
+    if settings.get("spark.authenticate") != "true":
+        reason = "it asks for a secret: name the file that has it in BERTH_CLUSTER_SECRET_FILE"
+    elif settings.get("spark.network.crypto.enabled") == "true":
+        reason = "it has another secret, or doesn't encrypt"
+    else:
+        reason = "it has another secret, or none, or wants to be talked to with encryption"
+    return f"{settings['spark.master']} doesn't let us in: {reason}"
 
 
 def _why_not_started(error: BaseException, gateway: JavaGateway | None, log: Path) -> str:

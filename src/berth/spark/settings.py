@@ -32,8 +32,13 @@ PREFERRED = {
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
 }
 
-# A session on this machine talks to itself: no host name to look up, no port open to others.
-LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+# A session on this machine talks to itself: no host name to look up, no port open to other machines, and
+# other users of this one lack the secret that Spark draws for it.
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.authenticate": "true",
+}
 
 # On a cluster large shuffles start with tasks for 200 processors and more; small tasks are joined later.
 CLUSTER = {"spark.sql.adaptive.coalescePartitions.initialPartitionNum": "1000"}

@@ -64,7 +64,7 @@ def state_of(cluster: Cluster) -> ClusterState:
 
 
 def by_node(cluster: Cluster) -> dict[str, Worker]:
-    return {worker.node: worker for worker in page_of(cluster.ui_url, cluster.node_names).workers}
+    return {worker.node: worker for worker in page_of(cluster).workers}
 
 
 def busy_on(node: str, home: Path) -> list[psutil.Process]:

@@ -7,12 +7,13 @@ import pytest
 
 from berth.runtime.cluster.daemons import Daemons, Spark, archive_for
 from berth.runtime.cluster.nodes import ClusterNode
+from berth.runtime.cluster.secret import Secret
 
 
 @pytest.fixture
 def daemons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Daemons:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return Daemons(Spark("/usr/bin/java", "/opt/spark", "2.13"), tmp_path, 7077, 8080)
+    return Daemons(Spark("/usr/bin/java", "/opt/spark", "2.13"), tmp_path, 7077, 8080, Secret("s" * 64))
 
 
 def properties(command: list[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from berth.model import BadInput, Node
-from berth.runtime.cluster.access import page_of
+from berth.runtime.cluster.access import page_at
 from berth.runtime.cluster.nodes import (
     Worker,
     cluster_node,
@@ -80,8 +80,8 @@ def test_workers_of_a_master() -> None:
     """Every figure of a worker, from the address of the page, with or without a slash."""
     rome = Worker("rome", True, "127.0.0.1", 1, 3, 2, 1024, 512, 3, 1)
     with served(json.dumps(page(entry())).encode()) as address:
-        assert page_of(address).workers == (rome,)
-        assert page_of(address + "/", ["rome"]).workers == (rome,)
+        assert page_at(address).workers == (rome,)
+        assert page_at(address + "/", nodes=["rome"]).workers == (rome,)
 
 
 def test_cores_for_operators() -> None:
@@ -161,7 +161,7 @@ def test_somebody_else_answers(text: bytes, status: int, reason: str) -> None:
     """Bad input in a line, with the address."""
     with served(text, status) as address:
         with pytest.raises(BadInput) as error:
-            page_of(address)
+            page_at(address)
         assert error.value.mistakes == (f"the master's page {address} doesn't answer: {reason}",)
 
 
@@ -170,4 +170,4 @@ def test_nobody_answers() -> None:
     with served(b"") as address:
         pass
     with pytest.raises(BadInput, match="doesn't answer: connection refused"):
-        page_of(address)
+        page_at(address)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import signal
 import time
-import urllib.request
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,13 +23,23 @@ from berth.runtime.cluster.folder import (
     locked,
     read_state,
 )
-from berth.runtime.cluster.nodes import Cluster, MasterPage, Worker, ask_master, cluster_node, resource_name
+from berth.runtime.cluster.nodes import (
+    Cluster,
+    MasterPage,
+    Worker,
+    ask_master,
+    cluster_node,
+    master_document,
+    resource_name,
+)
+from berth.runtime.cluster.secret import FILE_VARIABLE, Secret, read_secret
 from berth.runtime.cluster.starting import cluster_nodes, temporary_cluster
 
 STOP_SECONDS = 20.0
 REVIVE_SECONDS = 60.0
 LOOK_SECONDS = 0.1
 _DEFAULT_UI_PORT = 8080
+_GUESS_SECONDS = 2.0
 
 
 def running_clusters() -> list[Cluster]:
@@ -53,7 +62,7 @@ def cluster_for(problem: Problem) -> Cluster | None:
         if cluster.temporary or any(offered.get(name, 0) < slots for name, slots in needed.items()):
             continue
         try:
-            page = page_of(cluster.ui_url, cluster.node_names)
+            page = page_of(cluster)
         except BadInput:
             # it ends in this moment
             continue
@@ -62,7 +71,16 @@ def cluster_for(problem: Problem) -> Cluster | None:
     return None
 
 
-def page_of(ui_url: str, nodes: Iterable[str] = ()) -> MasterPage:
+def page_of(cluster: Cluster) -> MasterPage:
+    """What the master of a cluster of berth's says.
+
+    Raises:
+        BadInput: it doesn't answer.
+    """
+    return page_at(cluster.ui_url, cluster.secret(), cluster.node_names)
+
+
+def page_at(ui_url: str, secret: Secret | None = None, nodes: Iterable[str] = ()) -> MasterPage:
     """The workers that offer nodes' resources, and the applications, as the master lists them.
 
     A worker that the master doesn't list is not there; one that it lists as anything but alive is not alive.
@@ -70,13 +88,14 @@ def page_of(ui_url: str, nodes: Iterable[str] = ()) -> MasterPage:
 
     Args:
         ui_url: `http://host:port`, the master's web page.
+        secret: the cluster's, where there is one.
         nodes: names of nodes, where they are known: other names are read from those of the resources.
 
     Raises:
         BadInput: the master doesn't answer.
     """
     try:
-        return ask_master(ui_url, {resource_name(node): node for node in nodes})
+        return ask_master(ui_url, {resource_name(node): node for node in nodes}, secret)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
     except ValueError as error:
@@ -111,7 +130,7 @@ def revive(cluster: Cluster, node: str) -> None:
     """
     if node not in cluster.node_names:
         raise BadInput(f"cluster {cluster.name} has no node {did_you_mean(node, cluster.node_names)}")
-    if node in page_of(cluster.ui_url, cluster.node_names).alive:
+    if node in page_of(cluster).alive:
         raise BadInput(f"node {node} is up: there is nothing to revive")
     try:
         answer = ask_keeper(cluster.folder, {"do": "revive", "node": node})
@@ -120,7 +139,7 @@ def revive(cluster: Cluster, node: str) -> None:
     if "error" in answer:
         raise BadInput(f"node {node}: {answer['error']}")
     deadline = time.monotonic() + REVIVE_SECONDS
-    while node not in page_of(cluster.ui_url, cluster.node_names).alive:
+    while node not in page_of(cluster).alive:
         state = read_state(cluster.folder)
         ended = state is None or node not in state.workers
         if ended or time.monotonic() > deadline:
@@ -131,40 +150,71 @@ def revive(cluster: Cluster, node: str) -> None:
 
 @dataclass(frozen=True)
 class Access:
-    """Where a cluster's master is, and where it tells about its workers, if that is known."""
+    """Where a cluster's master is, where it tells about its workers (if known), and what lets us in."""
 
     master_url: str
     ui_url: str | None
+    secret: Secret | None = None
 
     def workers(self) -> dict[str, Worker] | None:
         """The workers of nodes that are alive, by node; None where nobody tells."""
         if self.ui_url is None:
             return None
-        return {worker.node: worker for worker in page_of(self.ui_url).workers if worker.alive}
+        return {worker.node: worker for worker in page_at(self.ui_url, self.secret).workers if worker.alive}
+
+    def settings(self) -> dict[str, str]:
+        """What a session of Spark needs to be let in."""
+        return {} if self.secret is None else self.secret.session_settings()
 
 
 def access_to(cluster: Cluster) -> Access:
     """The way to a cluster that berth has started."""
-    return Access(cluster.master_url, cluster.ui_url)
+    return Access(cluster.master_url, cluster.ui_url, cluster.secret())
 
 
-def access_by_url(master_url: str, ui_url: str | None = None) -> Access:
+def secret_for(url: str, file: Path | None = None, *, encrypt: bool = False) -> Secret | None:
+    """What opens the cluster at an address, of its master or of that master's page; None where nothing does.
+
+    Args:
+        url: the address. A cluster of berth's that runs there has its own secret.
+        file: where the secret of another one is; None: where BERTH_CLUSTER_SECRET_FILE says.
+        encrypt: whether that other one's processes encrypt what they say.
+
+    Raises:
+        BadInput: the file is not there, or others may read it; or there is none, and no encryption without.
+    """
+    for cluster in running_clusters():
+        if url.rstrip("/") in (cluster.master_url, cluster.ui_url):
+            return cluster.secret()
+    named = os.environ.get(FILE_VARIABLE)
+    if file is None and not named:
+        if encrypt:
+            raise BadInput(f"--encrypt: needs the cluster's secret; give --secret-file or {FILE_VARIABLE}")
+        return None
+    return read_secret(file or Path(str(named)), encrypts=encrypt)
+
+
+def access_by_url(master_url: str, ui_url: str | None = None, secret: Secret | None = None) -> Access:
     """The way to somebody else's cluster; its page is looked for where Spark has it by default."""
     if ui_url is not None or not master_url.startswith("spark://"):
-        return Access(master_url, ui_url)
+        return Access(master_url, ui_url, secret)
     guess = f"http://{urlsplit(master_url).hostname}:{_DEFAULT_UI_PORT}"
     try:
-        with urllib.request.urlopen(f"{guess}/json/", timeout=2) as answer:
-            found = json.load(answer)
+        found = master_document(guess, secret, _GUESS_SECONDS)
     except (OSError, ValueError):
-        return Access(master_url, None)
+        return Access(master_url, None, secret)
     same = isinstance(found, dict) and found.get("url") == master_url
-    return Access(master_url, guess if same else None)
+    return Access(master_url, guess if same else None, secret)
 
 
 @contextmanager
 def access_for(
-    problem: Problem, master_url: str | None, ui_url: str | None, report: Callable[[str], None]
+    problem: Problem,
+    master_url: str | None,
+    ui_url: str | None,
+    report: Callable[[str], None],
+    secret_file: Path | None = None,
+    encrypt: bool = False,
 ) -> Iterator[Access]:
     """The cluster to run on, started for the time of a `with` block where none is there.
 
@@ -173,15 +223,22 @@ def access_for(
         master_url: the cluster; None: a running one of berth's that has the nodes, else a new one.
         ui_url: the page of that cluster's master, if it is not where Spark has it by default.
         report: hears what is being done, in a few words.
+        secret_file: where that cluster's secret is; None: where BERTH_CLUSTER_SECRET_FILE says.
+        encrypt: whether that cluster's processes encrypt what they say.
 
     Raises:
-        BadInput: the master is no cluster, or none can be started.
+        BadInput: the master is no cluster, its secret can't be read, or no cluster can be started.
     """
     if master_url is not None:
         if master_url.startswith("local"):
             raise BadInput(f"--master {master_url}: has no workers to pin operators to; leave it out")
-        yield access_by_url(master_url, ui_url)
+        yield access_by_url(master_url, ui_url, secret_for(master_url, secret_file, encrypt=encrypt))
         return
+    if secret_file is not None or encrypt:
+        raise BadInput(
+            f"{'--encrypt' if secret_file is None else '--secret-file'}: only with --master, for a cluster "
+            "of your own; those of berth have their secrets, and 'berth cluster start' has an --encrypt"
+        )
     running = cluster_for(problem)
     if running is not None:
         yield access_to(running)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from berth.runtime.cluster.nodes import EXECUTOR_MB, ClusterNode, resource_name
+from berth.runtime.cluster.secret import ENVIRONMENT, Secret
 
 PREFIX = "daemons-"
 ADDRESS = "127.0.0.1"
@@ -64,6 +65,16 @@ class Archive:
             print(f"no archive of classes is kept: {error}", flush=True)
 
 
+def master_url_at(port: int) -> str:
+    """Where applications and workers find the master that has this port."""
+    return f"spark://{ADDRESS}:{port}"
+
+
+def ui_url_at(port: int) -> str:
+    """The web page at this port."""
+    return f"http://{ADDRESS}:{port}"
+
+
 def archive_for(java: str, spark_home: str) -> Archive:
     """The archive of this Java and this Spark, whether it is there or not."""
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -106,16 +117,17 @@ class Daemons:
     folder: Path
     port: int
     ui_port: int
+    secret: Secret
 
     @property
     def master_url(self) -> str:
         """Where applications and workers find the master."""
-        return f"spark://{ADDRESS}:{self.port}"
+        return master_url_at(self.port)
 
     @property
     def ui_url(self) -> str:
         """The master's web page."""
-        return f"http://{ADDRESS}:{self.ui_port}"
+        return ui_url_at(self.ui_port)
 
     def master(self) -> Daemon:
         """The master; it takes the ports it is given, or ends."""
@@ -125,7 +137,7 @@ class Daemons:
             "spark.master.rest.enabled": "false",
             "spark.worker.timeout": WORKER_TIMEOUT,
         }
-        properties = self._write("master.properties", _properties(settings))
+        properties = self._write("master.properties", _properties(settings | self.secret.daemon_settings()))
         command = self._command(
             "master.Master",
             self.archive.reading(),
@@ -151,7 +163,7 @@ class Daemons:
             "spark.worker.cleanup.enabled": "true",
             "spark.worker.cleanup.appDataTtl": DAY,
         }
-        properties = self._write(f"{file}.properties", _properties(settings))
+        properties = self._write(f"{file}.properties", _properties(settings | self.secret.daemon_settings()))
         command = self._command(
             "worker.Worker",
             self.archive.writing(self.archive_aside) if archiving else self.archive.reading(),
@@ -188,12 +200,14 @@ class Daemons:
     def _environment(self) -> dict[str, str]:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(_DISTURBING)}
         ours = {"SPARK_HOME": self.spark.home, "SPARK_SCALA_VERSION": self.spark.scala}
-        return kept | ours | {"SPARK_LOCAL_IP": ADDRESS, "SPARK_LOCAL_HOSTNAME": ADDRESS}
+        here = {"SPARK_LOCAL_IP": ADDRESS, "SPARK_LOCAL_HOSTNAME": ADDRESS}
+        return kept | ours | here | {ENVIRONMENT: self.secret.text}
 
     def _write(self, name: str, text: str) -> Path:
         file = self.folder / "settings" / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        with open(file, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as stream:
+            stream.write(text)
         return file
 
 

@@ -167,7 +167,7 @@ class Keeper:
         """The nodes whose workers the master knows; None while it doesn't answer."""
         names = {resource_name(node): node for node in self._nodes}
         try:
-            return set(ask_master(self._daemons.ui_url, names).alive)
+            return set(ask_master(self._daemons.ui_url, names, self._daemons.secret).alive)
         except (OSError, ValueError):
             return None
 
@@ -321,7 +321,8 @@ def keep(folder: Path, channel: Channel) -> int:
     state = read_state(folder)
     if message is None or state is None:
         return 0
-    daemons = Daemons(Spark(**message["spark"]), folder, message["port"], message["ui_port"])
+    spark, secret = Spark(**message["spark"]), state.cluster.secret()
+    daemons = Daemons(spark, folder, message["port"], message["ui_port"], secret)
     return Keeper(channel, daemons, message["seconds"], state).run()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from berth.model import BadInput
+from berth.runtime.cluster.secret import FILE, FILE_VARIABLE, Secret, read_secret
 
 if TYPE_CHECKING:
     from berth.model import Node
@@ -72,11 +73,21 @@ class Cluster:
     nodes: tuple[ClusterNode, ...]
     temporary: bool = False
     """Whether it belongs to one command and ends with it."""
+    encrypted: bool = False
+    """Whether its processes encrypt what they say to each other."""
 
     @property
     def node_names(self) -> tuple[str, ...]:
         """The names of its nodes."""
         return tuple(node.name for node in self.nodes)
+
+    def secret(self) -> Secret:
+        """What opens it.
+
+        Raises:
+            BadInput: its file is gone: it has ended.
+        """
+        return read_secret(self.folder / FILE, encrypts=self.encrypted)
 
 
 @dataclass(frozen=True)
@@ -118,40 +129,53 @@ class MasterPage:
         return frozenset(worker.node for worker in self.workers if worker.alive)
 
 
-def ask_master(ui_url: str, names: Mapping[str, str] | None = None) -> MasterPage:
+def ask_master(
+    ui_url: str, names: Mapping[str, str] | None = None, secret: Secret | None = None
+) -> MasterPage:
     """Ask the master at this address of its web page.
 
     Args:
         ui_url: `http://host:port`.
         names: nodes by the name of their resource, where they are known.
+        secret: the cluster's, where there is one.
 
     Raises:
         OSError: nobody answers.
-        ValueError: somebody else answers.
+        ValueError: somebody else answers, or the master doesn't answer us.
     """
+    return read_page(master_document(ui_url, secret), names or {})
+
+
+def master_document(ui_url: str, secret: Secret | None, seconds: float = ANSWER_SECONDS) -> Any:
+    """What a master's page says as JSON; the errors are those of `ask_master`."""
     address = urlsplit(ui_url)
-    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=ANSWER_SECONDS)
+    kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
+    connection = kind(address.hostname or "", address.port, timeout=seconds)
+    headers = {} if secret is None else {"Authorization": f"Bearer {secret.page_token()}"}
     try:
-        connection.request("GET", f"{address.path.rstrip('/')}/json/")
+        connection.request("GET", f"{address.path.rstrip('/')}/json/", headers=headers)
         answer = connection.getresponse()
         text = answer.read()
     except http.client.HTTPException as error:
         raise ValueError(str(error) or type(error).__name__) from error
     finally:
         connection.close()
+    if answer.status == http.HTTPStatus.FORBIDDEN:
+        lacking = "it asks for a secret" if secret is None else "its cluster has another secret"
+        raise ValueError(f"{lacking}: give the file that has it with --secret-file or {FILE_VARIABLE}")
     if answer.status != http.HTTPStatus.OK:
         raise ValueError(f"it answers {answer.status} {answer.reason}")
-    return read_page(json.loads(text), names or {})
+    return json.loads(text)
 
 
-def cores_of_workers(ui_url: str) -> dict[str, float]:
+def cores_of_workers(ui_url: str, secret: Secret | None = None) -> dict[str, float]:
     """The cores that every node's worker has for operators: one of them is for the driver's own jobs.
 
     Raises:
         BadInput: there is no master of Spark at this address.
     """
     try:
-        page = ask_master(ui_url)
+        page = ask_master(ui_url, secret=secret)
     except (OSError, ValueError) as error:
         raise BadInput(f"--master-ui {ui_url}: no master of Spark answers: {error}") from None
     return {worker.node: float(max(1, worker.cores - 1)) for worker in page.workers if worker.alive}

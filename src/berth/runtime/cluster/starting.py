@@ -18,7 +18,7 @@ from typing import Any
 
 from berth.model import BadInput, Problem
 from berth.processes import Channel, ProcessIdentity, complaint_in, new_channel
-from berth.runtime.cluster.daemons import ADDRESS, Daemons, Spark
+from berth.runtime.cluster.daemons import ADDRESS, Spark, master_url_at, ui_url_at
 from berth.runtime.cluster.folder import (
     TOKEN_VARIABLE,
     ClusterState,
@@ -29,6 +29,7 @@ from berth.runtime.cluster.folder import (
     safe_name,
 )
 from berth.runtime.cluster.nodes import EXECUTOR_MB, Cluster, ClusterNode, cluster_node, resource_name
+from berth.runtime.cluster.secret import new_secret_file
 
 DAEMON_MB = 220
 """What a master or a worker takes, as seen with 8 workers."""
@@ -103,7 +104,12 @@ def no_report(_text: str) -> None:
 
 
 def start_cluster(
-    problem: Problem, name: str | None = None, port: int = 0, report: Report = no_report
+    problem: Problem,
+    name: str | None = None,
+    port: int = 0,
+    report: Report = no_report,
+    *,
+    encrypt: bool = False,
 ) -> Cluster:
     """Start a cluster with a worker for every node of the problem; it outlives this process.
 
@@ -114,11 +120,12 @@ def start_cluster(
         name: of the cluster; None: the problem's.
         port: of the master; 0: one that is free.
         report: is told how far it is.
+        encrypt: whether its processes, and applications there, encrypt what they say and what they shuffle.
 
     Raises:
         BadInput: the name or the port is taken, Java or memory is missing, or a daemon doesn't start.
     """
-    held = _start(problem, name or safe_name(problem.name), port, report, temporary=False)
+    held = _start(problem, name or safe_name(problem.name), port, report, encrypt=encrypt)
     try:
         if not held.channel.send({"do": "stay"}):
             raise BadInput(_ended(held.cluster.folder))
@@ -158,18 +165,20 @@ class _Held:
         self.keeper.wait_gone(END_SECONDS)
 
 
-def _start(problem: Problem, name: str, port: int, report: Report, *, temporary: bool) -> _Held:
+def _start(
+    problem: Problem, name: str, port: int, report: Report, *, temporary: bool = False, encrypt: bool = False
+) -> _Held:
     if name != safe_name(name):
         raise BadInput(f"--name {name}: letters, digits, '.', '_' and '-' only, and 60 of them at most")
     nodes = cluster_nodes(problem)
     _check_port(port)
     spark = _spark(len(nodes))
-    ports = _free_ports(2)
-    daemons = Daemons(spark, clusters_folder() / name, port or ports[0], ports[1])
-    cluster = Cluster(name, daemons.master_url, daemons.ui_url, daemons.folder, nodes, temporary)
-    held = _claim(cluster)
+    free, ui_port = _free_ports(2)
+    port = port or free
+    folder = clusters_folder() / name
+    held = _claim(Cluster(name, master_url_at(port), ui_url_at(ui_port), folder, nodes, temporary, encrypt))
     try:
-        _await_ready(held, daemons, report)
+        _await_ready(held, {"spark": asdict(spark), "port": port, "ui_port": ui_port}, report)
     except BaseException:
         held.end()
         raise
@@ -184,8 +193,9 @@ def _claim(cluster: Cluster) -> _Held:
         if state is not None and not state.has_ended():
             raise BadInput(_taken(state))
         clear(folder, state)
-        (folder / "logs").mkdir(parents=True)
-        folder.chmod(0o700)
+        folder.mkdir(mode=0o700)
+        (folder / "logs").mkdir()
+        new_secret_file(folder)
         channel, theirs = new_channel()
         try:
             keeper = _start_keeper(folder, token, channel, theirs)
@@ -227,10 +237,9 @@ def _environment(token: str) -> dict[str, str]:
     return environment
 
 
-def _await_ready(held: _Held, daemons: Daemons, report: Report) -> None:
+def _await_ready(held: _Held, wanted: dict[str, Any], report: Report) -> None:
     seconds = START_SECONDS + START_SECONDS_PER_NODE * len(held.cluster.nodes)
-    spark = asdict(daemons.spark)
-    held.channel.send({"spark": spark, "port": daemons.port, "ui_port": daemons.ui_port, "seconds": seconds})
+    held.channel.send(wanted | {"seconds": seconds})
     message: dict[str, Any] | None = {}
     while message is not None and "ready" not in message:
         message = held.channel.receive(seconds + START_SECONDS)

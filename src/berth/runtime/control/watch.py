@@ -92,7 +92,9 @@ def watch(
     folder = folder if folder is not None else folder_of(application)
     tally = RunTally(application, placement, time.time() * 1000)
     with (
-        access_for(problem, master_url, ui_url, observer.step) as access,
+        access_for(
+            problem, master_url, ui_url, observer.step, run_options.secret_file, run_options.encrypt
+        ) as access,
         Run(
             application,
             problem,

@@ -1,10 +1,15 @@
-"""An application of Spark that keeps a Python worker busy on each of two workers: `long_job.py MASTER`."""
+"""An application of Spark that keeps a Python worker busy on each of two workers.
+
+`long_job.py MASTER SECRET_FILE`
+"""
 
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from berth.runtime.cluster.secret import read_secret
 from berth.spark import spark_session
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -27,5 +32,6 @@ def slow(rows: Iterator[Any]) -> Iterator[Any]:
 
 
 if __name__ == "__main__":
-    with spark_session(sys.argv[1], settings=SETTINGS) as session:
+    secret = read_secret(Path(sys.argv[2]))
+    with spark_session(sys.argv[1], settings=SETTINGS | secret.session_settings()) as session:
         session.sparkContext.parallelize([0, 1], 2).mapPartitions(slow).count()

@@ -21,6 +21,7 @@ from berth.runtime.cluster.access import (
 )
 from berth.runtime.cluster.folder import ClusterState, endings, read_state
 from berth.runtime.cluster.nodes import Cluster, Worker
+from berth.runtime.cluster.secret import FILE
 from berth.runtime.cluster.starting import start_cluster, temporary_cluster
 from tests.runtime.cluster.small import commands_of, processes_of, small_problem, wait_until
 
@@ -143,7 +144,8 @@ def test_logs_are_kept_where_something_failed(cluster: Cluster, home: Path) -> N
 def long_job(cluster: Cluster, words: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A driver whose tasks don't end; it is no process of the cluster's home."""
     environment = {key: value for key, value in os.environ.items() if key != "BERTH_HOME"}
-    command = [sys.executable, str(Path(__file__).with_name("long_job.py")), cluster.master_url]
+    program = str(Path(__file__).with_name("long_job.py"))
+    command = [sys.executable, program, cluster.master_url, str(cluster.folder / FILE)]
     with words.open("wb") as log:
         driver = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
     try:

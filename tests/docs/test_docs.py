@@ -37,7 +37,9 @@ GROUP: Any = typer.main.get_command(app)
 
 
 def options(command: Any) -> set[str]:
-    return {name for item in command.params for name in (*item.opts, *item.secondary_opts) if name[0] == "-"}
+    """Those of a command, and of what is below it."""
+    own = {name for item in command.params for name in (*item.opts, *item.secondary_opts) if name[0] == "-"}
+    return own.union(*map(options, getattr(command, "commands", {}).values()))
 
 
 def blocks(text: str, language: str) -> list[str]:

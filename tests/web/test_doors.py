@@ -132,6 +132,7 @@ def test_who_may_not_begin(workspace: Path) -> None:
     for arguments, words in (
         ([*where, "--tls-cert", "x.pem"], "--tls-key"),
         ([*where, "--session-hours", "0"], "--session-hours"),
+        ([*where, "--proxy", "proxy.example"], "--proxy: 'proxy.example' is no address"),
         ([*where, "--host", "0.0.0.0"], "token add NAME"),
         ([*where, "token", "list"], "--workspace: stands before 'token'"),
         (["--port", "1", "token", "add", "anna", "--role", "admin"], "--port: stands before"),

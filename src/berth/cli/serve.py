@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
@@ -111,7 +112,7 @@ def run_service(
         token=None if token_file is None else read_token(token_file),
         session_s=session_hours * 3600,
         tls=None if tls_cert is None or tls_key is None else (tls_cert, tls_key),
-        proxies=frozenset(proxy or ()),
+        proxies=frozenset(map(_address, proxy or ())),
         allowed_hosts=frozenset(name.lower() for name in allow_host or ()),
         workers=usual_workers() if workers is None else workers,
         most_waiting=most_waiting,
@@ -123,6 +124,14 @@ def run_service(
         way = "berth serve token add NAME, or --token-file FILE"
         raise BadInput(f"--host {host}: others can reach it, so a token is needed ({way})")
     run_until_stopped(settings, tell, open_page=open_page)
+
+
+def _address(text: str) -> str:
+    """An address in the form that connections have it."""
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise BadInput([f"--proxy: {text!r} is no address, such as 10.0.0.2 or ::1"]) from None
 
 
 class RoleName(StrEnum):

@@ -281,7 +281,7 @@ def sends_json(request: Request) -> bool:
 
 def failing(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that a route may answer with, for the OpenAPI document."""
-    return {status: {"model": Error} for status in (*statuses, 401, 403, 413, 421)}
+    return {status: {"model": Error} for status in (*statuses, 401, 403, 413, 421, 429)}
 
 
 def file_body(*kinds: str) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def all_jobs(
     return answer(service.jobs.list(state, problem, limit))
 
 
-@jobs.post("/jobs", status_code=202, responses=failing(404, 422, 429))
+@jobs.post("/jobs", status_code=202, responses=failing(404, 422))
 def new_job(service: CurrentService, request: NewJob, author: Author, noted: CurrentNoted) -> Response:
     """Solve a problem in the background."""
     noted.facts["problem"] = request.problem
@@ -91,7 +91,7 @@ def watch_job(
     return service.streams.response(job_events(file, seen, lambda: service.jobs.is_over(id)))
 
 
-@jobs.post("/fronts", status_code=202, responses=failing(404, 422, 429))
+@jobs.post("/fronts", status_code=202, responses=failing(404, 422))
 def new_front(service: CurrentService, request: NewFront, author: Author, noted: CurrentNoted) -> Response:
     """Find the plans between the best for one metric and the best for another, in the background."""
     noted.facts["problem"] = request.problem

@@ -77,6 +77,7 @@ def run_service(
     longest_solve: float = option(3600.0, "The longest time limit that a solve may ask for.", "S"),
     solve_memory: float = option(4.0, "Memory for one solve; more ends it.", "GIB"),
     largest_upload: float = option(16.0, "The largest body.", "MIB"),
+    most_connections: int = option(500, "Connections at once.", "N"),
     open_page: bool = flag("--open", "Open the page in a browser."),
 ) -> None:
     """Serve a page and a REST interface for a folder of problems, plans and runs."""
@@ -96,6 +97,10 @@ def run_service(
         (0.25 <= solve_memory <= 1e6, f"--solve-memory: {solve_memory:g} is not at least 0.25 GiB"),
         (0 < session_hours <= 8760, f"--session-hours: {session_hours:g} is not above 0 and at most 8760"),
         ((tls_cert is None) == (tls_key is None), "--tls-cert and --tls-key: one needs the other"),
+        (
+            10 <= most_connections <= 100_000,
+            f"--most-connections: {most_connections} is not from 10 to 100000",
+        ),
         (0 < largest_upload <= 64, f"--largest-upload: {largest_upload:g} is not above 0 and at most 64 MiB"),
     )
     if mistakes := [line for holds, line in limits if not holds]:
@@ -119,6 +124,7 @@ def run_service(
         longest_solve_s=longest_solve,
         memory_bytes=int(solve_memory * GIBIBYTE),
         upload_bytes=int(largest_upload * MEBIBYTE),
+        most_connections=most_connections,
     )
     if settings.token is None and not settings.only_here and not tokens_of(workspace):
         way = "berth serve token add NAME, or --token-file FILE"

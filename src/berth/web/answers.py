@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from berth.files.document import NotWritten
@@ -136,6 +137,9 @@ def add_handlers(app: FastAPI) -> None:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return await refused(request, disk_refusal(error.errno) or _our_mistake())
 
+    async def gone(request: Request, _: Exception) -> Response:
+        return await refused(request, Refused(400, "the body did not come to its end"))
+
     async def unforeseen(request: Request, error: Exception) -> Response:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
         return await refused(request, _our_mistake())
@@ -144,6 +148,7 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(BadInput, bad_input)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(OSError, system)
     app.add_exception_handler(Exception, unforeseen)
 

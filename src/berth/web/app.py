@@ -24,7 +24,6 @@ from berth.web.security import COOKIE, Gate, Settings, address_of, is_encrypted,
 
 STATIC = Path(__file__).parent / "static"
 LOGIN = STATIC / "login.html"
-LARGEST_FORM = 10_000
 page = APIRouter(route_class=GuardedRoute, include_in_schema=False)
 
 
@@ -49,7 +48,7 @@ async def login(request: Request) -> Response:
     entrance, proxies = service.entrance, service.settings.proxies
     if entrance.people.everybody:
         return RedirectResponse("/", 303)
-    given = parse_qs((await request.body())[:LARGEST_FORM].decode("utf-8", "replace")).get("token", [""])[0]
+    given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
     try:
         token = entrance.checked(given.strip(), address_of(request.scope, proxies))
     except Refused as refused:

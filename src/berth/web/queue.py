@@ -42,9 +42,6 @@ LAST_SECONDS = 5.0
 """For running jobs to hand in what they have when the service ends."""
 RETRY_SECONDS = "10"
 LONGEST_REASON = 1000
-EXPLANATIONS_AT_ONCE = 2
-PATIENCE_SECONDS = 60.0
-"""To wait for others' explanations."""
 EXPLAIN_BEYOND_SECONDS = 60.0
 
 
@@ -410,33 +407,35 @@ class JobQueue:
 
 
 class Explaining:
-    """Explains plans, which may mean solving again; a few at once, the others wait a while."""
+    """Explains plans, which may mean solving again."""
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._settings = settings
         self._folder = folder
-        self._places = threading.BoundedSemaphore(EXPLANATIONS_AT_ONCE)
         self._workers: set[ChildProcess] = set()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
 
     def explain(
-        self, problem: Content, plan: Plan, operators: list[str], what_if: str, time_limit: float
+        self,
+        problem: Content,
+        plan: Plan,
+        operators: list[str],
+        what_if: str,
+        time_limit: float,
+        gone: threading.Event,
     ) -> dict[str, Any]:
-        """As `berth explain --json`.
+        """As `berth explain --json`; for nothing once `gone` says that nobody waits for it.
 
         Raises:
-            Refused: mistakes; it took too much; too many wait.
+            Refused: mistakes; it took too much.
         """
-        if not self._places.acquire(timeout=PATIENCE_SECONDS):
-            raise Refused(503, "too many explanations are under way", headers={"Retry-After": "10"})
         place = Path(tempfile.mkdtemp(dir=self._folder))
         try:
             request = {"operators": operators, "what_if": what_if, "time_limit": time_limit}
             write_request(place, "explain", request, problem, {"plan.json": plan_text(plan)})
-            return self._outcome(place, time_limit)
+            return self._outcome(place, time_limit, gone)
         finally:
-            self._places.release()
             shutil.rmtree(place, ignore_errors=True)
 
     def end(self) -> None:
@@ -444,13 +443,14 @@ class Explaining:
         for worker in list(self._workers):
             worker.kill("the service was stopped")
 
-    def _outcome(self, place: Path, time_limit: float) -> dict[str, Any]:
+    def _outcome(self, place: Path, time_limit: float, gone: threading.Event) -> dict[str, Any]:
         seconds = 2 * time_limit + EXPLAIN_BEYOND_SECONDS
         worker = start_worker(place, seconds, self._settings.memory_bytes)
         self._workers.add(worker)
         try:
             while not worker.wait():
-                pass
+                if gone.is_set():
+                    worker.kill("nobody waits for it any more")
         finally:
             self._workers.discard(worker)
         outcome = read_outcome(place)

@@ -14,6 +14,7 @@ from berth.web.access import Noted
 from berth.web.answers import UNION_TAGS, answer
 from berth.web.audit import Audit
 from berth.web.jobs import JobFolder
+from berth.web.lanes import Lane
 from berth.web.people import Caller
 from berth.web.plans import Plans
 from berth.web.problems import Problems
@@ -198,6 +199,8 @@ class Service:
         self.job_folder = JobFolder(self.workspace.inner / "jobs")
         self.jobs = JobQueue(settings, self.job_folder, self.problems, self.plans, self.audit)
         self.explaining = Explaining(settings, self.workspace.inner / "explaining")
+        self.explanations = Lane("explanations", at_once=2, waiting=20)
+        self.long_answers = Lane("long answers", at_once=4, waiting=60)
         self.runs = Runs(self.workspace, self.problems)
         self.tables = Tables(self.workspace)
         self.experiments = Experiments(self.workspace, self.tables)

@@ -55,6 +55,7 @@ class Settings:
     memory_bytes: int = 4 * 2**30
     """For one solve."""
     upload_bytes: int = 16 * 2**20
+    most_connections: int = 500
     most_streams: int = 200
     """Connections for server-sent events at once."""
     jobs_kept: int = 500
@@ -98,6 +99,7 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 OPEN_PATHS = re.compile(r"/log(?:in|out)|/static/icon\.svg|/static/styles/\w+\.css")
 """What can be had without a token: the form that asks for it, as it should look, and the way out."""
 LONGEST_ADDRESS = 4096
+LARGEST_FORM = 10_000
 POLICY = (
     "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'self'"
@@ -217,7 +219,7 @@ class Gate:
             response = answer(refused.document, refused.status, refused.headers)
             await response(scope, receive, careful_send)
             return
-        body = _Body(receive, self._settings.upload_bytes, admission)
+        body = _Body(receive, self._most_bytes(scope), admission)
         try:
             await self._app(scope, body.receive, careful_send)
         except Exception:
@@ -262,10 +264,14 @@ class Gate:
             noted.facts["role"] = admission.caller.role
         if scope["method"] not in SAFE_METHODS and not _same_origin(headers, host):
             raise Refused(403, "another page's request is not taken")
-        size = headers.get("content-length", "0")
-        if not size.isdigit() or int(size) > self._settings.upload_bytes:
-            raise Refused(413, f"the body has more than {self._settings.upload_bytes} bytes")
+        size, most = headers.get("content-length", "0"), self._most_bytes(scope)
+        if not (size.isascii() and size.isdigit() and len(size) < 20) or int(size) > most:
+            raise Refused(413, f"the body has more than {most} bytes")
         return admission
+
+    def _most_bytes(self, scope: Scope) -> int:
+        """What a body may have; whoever isn't known yet has only a form to send."""
+        return LARGEST_FORM if OPEN_PATHS.fullmatch(scope["path"]) else self._settings.upload_bytes
 
     def _known(self, scope: Scope, headers: Headers) -> Admission:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import asyncio.constants
 import logging
 import os
 import socket
@@ -17,6 +19,7 @@ import uvicorn
 from berth.files.document import held
 from berth.model import BadInput
 from berth.web.app import create_app
+from berth.web.connections import HEAD_SECONDS, Connection
 from berth.web.people import TOKENS, private_folder, tokens_of
 from berth.web.security import Settings
 
@@ -50,6 +53,8 @@ def run_until_stopped(settings: Settings, tell: Callable[[str], None], *, open_p
         if open_page:
             webbrowser.open(address)
         certificate, key = settings.tls or (None, None)
+        # for whoever begins a handshake and goes no further; uvicorn has no setting for it
+        setattr(asyncio.constants, "SSL_HANDSHAKE_TIMEOUT", HEAD_SECONDS)  # noqa: B010
         server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -58,6 +63,7 @@ def run_until_stopped(settings: Settings, tell: Callable[[str], None], *, open_p
                 lifespan="on",
                 server_header=False,
                 proxy_headers=False,
+                http=Connection.bounded(settings.most_connections),
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=LAST_SECONDS,
                 h11_max_incomplete_event_size=64 * 1024,

@@ -11,8 +11,9 @@ from typing import Any
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
-from berth.web.answers import Refused
+from berth.web.answers import answer
 from berth.web.documents import json_bytes
 from berth.web.runs import LINES, Runs, events_in, now_of, proposal_of
 
@@ -26,31 +27,43 @@ class Streams:
     """The connections that are open; they end with the service."""
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._open = 0
+        self.most = most
+        self.open = 0
 
     def response(self, events: AsyncIterator[ServerSentEvent]) -> EventSourceResponse:
-        """A connection for events.
-
-        Raises:
-            Refused: too many are open.
-        """
-        if self._open >= self._most:
-            raise Refused(503, "too many connections for events are open", headers={"Retry-After": "10"})
-        return EventSourceResponse(
-            self._counted(events),
+        """A connection for events; 503 where too many are open."""
+        return _Counted(
+            self,
+            _greeted(events),
             ping=HEARTBEAT_SECONDS,
             ping_message_factory=lambda: _comment("still here"),
         )
 
-    async def _counted(self, events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
-        self._open += 1
+
+class _Counted(EventSourceResponse):
+    """Events for one of the places that there are."""
+
+    def __init__(self, streams: Streams, events: AsyncIterator[ServerSentEvent], **settings: Any) -> None:
+        super().__init__(events, **settings)
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them; the place is taken before anything else can happen."""
+        if self._streams.open >= self._streams.most:
+            words = {"error": "too many connections for events are open", "mistakes": []}
+            await answer(words, 503, {"Retry-After": "10"})(scope, receive, send)
+            return
+        self._streams.open += 1
         try:
-            yield _comment("berth")
-            async for event in events:
-                yield event
+            await super().__call__(scope, receive, send)
         finally:
-            self._open -= 1
+            self._streams.open -= 1
+
+
+async def _greeted(events: AsyncIterator[ServerSentEvent]) -> AsyncIterator[ServerSentEvent]:
+    yield _comment("berth")
+    async for event in events:
+        yield event
 
 
 def _comment(text: str) -> ServerSentEvent:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from berth.evaluation import evaluate as evaluate_plan
@@ -114,21 +115,29 @@ def evaluate(service: CurrentService, request: Evaluate) -> Response:
     return answer(judged(problem, with_new_failover(problem, plan) if request.assignment else plan, previous))
 
 
-@router.post("/loss", tags=["judging"], responses=failing(404, 422))
-def lose(service: CurrentService, request: Lose) -> Response:
+@router.post("/loss", tags=["judging"], responses=failing(404, 422, 503))
+async def lose(service: CurrentService, request: Lose, http: Request) -> Response:
     """What becomes of a plan when a node goes, or its zone."""
-    problem = service.problems.problem(request.problem)
-    return answer(loss_of(problem, _plan(service, request), request.node))
+
+    def lost(_: Event) -> Response:
+        problem = service.problems.problem(request.problem)
+        return answer(loss_of(problem, _plan(service, request), request.node))
+
+    return await service.long_answers.run(http, lost)
 
 
 @router.post("/explain", tags=["judging"], responses=failing(404, 422, 503))
-def explain(service: CurrentService, request: Explain) -> Response:
+async def explain(service: CurrentService, request: Explain, http: Request) -> Response:
     """Why a plan is as it is, what binds, and what would help."""
-    content, reading = service.problems.reading(request.problem)
-    plan = _plan(service, request)
-    evaluate_plan(reading.ready, plan)  # unknown names are told at once
-    found = service.explaining.explain(content, plan, request.operators, request.what_if, request.time_limit)
-    return answer(found)
+
+    def explained(gone: Event) -> Response:
+        content, reading = service.problems.reading(request.problem)
+        plan = _plan(service, request)
+        evaluate_plan(reading.ready, plan)  # unknown names are told at once
+        asked = request.operators, request.what_if, request.time_limit
+        return answer(service.explaining.explain(content, plan, *asked, gone))
+
+    return await service.explanations.run(http, explained)
 
 
 @router.post("/diff", tags=["judging"], responses=failing(404, 422))
@@ -143,12 +152,16 @@ def diff(service: CurrentService, request: Diff) -> Response:
     return answer({"judged_by": judge, **change_between(*plans).document()})
 
 
-@router.post("/compare", tags=["judging"], responses=failing(404, 422))
-def compare(service: CurrentService, request: Compare) -> Response:
+@router.post("/compare", tags=["judging"], responses=failing(404, 422, 503))
+async def compare(service: CurrentService, request: Compare, http: Request) -> Response:
     """Plans side by side, all judged by one problem."""
-    problem = service.problems.problem(request.problem)
-    plans = {identity: service.plans.plan(identity) for identity in request.plans}
-    return answer(compared(problem, plans))
+
+    def side_by_side(_: Event) -> Response:
+        problem = service.problems.problem(request.problem)
+        plans = {identity: service.plans.plan(identity) for identity in request.plans}
+        return answer(compared(problem, plans))
+
+    return await service.long_answers.run(http, side_by_side)
 
 
 def _plan(service: Service, request: Evaluate | Explain | Lose) -> Plan:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -79,11 +81,15 @@ def problem_file(service: CurrentService, id: Id) -> Response:
     return Response(content.data, headers=etag_header(content), media_type=kind)
 
 
-@router.get("/problems/{id}/view", responses=failing(404, 422))
-def problem_view(service: CurrentService, id: Id) -> Response:
+@router.get("/problems/{id}/view", responses=failing(404, 422, 503))
+async def problem_view(service: CurrentService, id: Id, http: Request) -> Response:
     """What a picture of a problem needs."""
-    content, view = service.problems.view(id)
-    return answer(view, headers=etag_header(content))
+
+    def viewed(_: Event) -> Response:
+        content, view = service.problems.view(id)
+        return answer(view, headers=etag_header(content))
+
+    return await service.long_answers.run(http, viewed)
 
 
 @router.put("/problems/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body(*_KINDS))

@@ -90,6 +90,9 @@ class Naughty:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             task.progress(3.0, 1.0)
             time.sleep(1000)
+        if what == "busy":
+            while not task.budget.over:
+                pass
         if what == "slow":
             task.progress(3.0, 1.0)
             while not task.budget.over:

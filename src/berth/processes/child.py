@@ -41,6 +41,8 @@ class Limits:
     memory_bytes: int | None = None
     grace_seconds: float = 15.0
     """From being told to stop until it is killed."""
+    processor_seconds: float | None = None
+    """Of all its threads; then it gets SIGXCPU, and is killed after the time of grace."""
 
 
 class ChildProcess:
@@ -130,6 +132,9 @@ class ChildProcess:
         orders: dict[str, Any] = {"parent": os.getpid()}
         if limits is not None:
             orders["memory_bytes"] = limits.memory_bytes
+            if limits.processor_seconds is not None:
+                told = max(1, int(limits.processor_seconds))
+                orders["processor_seconds"] = told, told + int(limits.grace_seconds) + 1
         ours, theirs = new_channel() if channel else (None, None)
         if theirs is not None:
             orders["channel"] = theirs.fileno()
@@ -248,5 +253,7 @@ def begin_child() -> Channel | None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         be_killed_first()
+    if orders.get("processor_seconds") is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, tuple(orders["processor_seconds"]))
     descriptor = orders.get("channel")
     return None if descriptor is None else Channel(socket.socket(fileno=descriptor))

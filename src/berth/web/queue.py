@@ -29,6 +29,7 @@ from berth.web.audit import Audit
 from berth.web.jobs import Job, JobFolder, new_id, read_outcome, write_request
 from berth.web.plans import Plans
 from berth.web.problems import Problems
+from berth.web.quota import Quota
 from berth.web.security import Settings
 from berth.web.worker import NOT_WRITTEN, problem_as_requested
 from berth.web.workspace import PLAN_ENDS, Content, new_name
@@ -42,15 +43,17 @@ LAST_SECONDS = 5.0
 """For running jobs to hand in what they have when the service ends."""
 RETRY_SECONDS = "10"
 LONGEST_REASON = 1000
+FILES_OF_A_JOB = 6
+"""Its record, request, problem, events, log and outcome."""
 EXPLAIN_BEYOND_SECONDS = 60.0
 
 
-def start_worker(folder: Path, seconds: float, memory_bytes: int) -> ChildProcess:
+def start_worker(folder: Path, seconds: float, settings: Settings) -> ChildProcess:
     """Start a process that works on the request in a folder.
 
     It may crash, hang or eat memory without harm to the service; whatever it starts ends with it.
     """
-    limits = Limits(seconds, memory_bytes, GRACE_SECONDS)
+    limits = Limits(seconds, settings.memory_bytes, GRACE_SECONDS, settings.processor_s)
     return ChildProcess.running(
         "berth.web.worker", str(folder), name="the solver", limits=limits, log=folder / "log.txt"
     )
@@ -60,9 +63,16 @@ class JobQueue:
     """All jobs of a service, from the beginning; those of earlier services are found again."""
 
     def __init__(
-        self, settings: Settings, folder: JobFolder, problems: Problems, plans: Plans, audit: Audit
+        self,
+        settings: Settings,
+        folder: JobFolder,
+        problems: Problems,
+        plans: Plans,
+        audit: Audit,
+        quota: Quota,
     ) -> None:
         self._settings = settings
+        self._quota = quota
         self._audit = audit
         self._folder = folder
         self._problems = problems
@@ -113,8 +123,8 @@ class JobQueue:
         with self._changed:
             return {"running": len(self._workers), "waiting": len(self._waiting)}
 
-    def submit(self, request: Mapping[str, Any], author: str) -> dict[str, Any]:
-        """Take a job on.
+    def submit(self, request: Mapping[str, Any], author: str, *, told_apart: bool = False) -> dict[str, Any]:
+        """Take a job on; where people are told apart, each has a share of the queue.
 
         Raises:
             Refused: there are mistakes in it, or too many wait.
@@ -123,10 +133,12 @@ class JobQueue:
         problem = problem_as_requested(reading.ready, request)
         if request.get("name") is not None:
             new_name(str(request["name"]), PLAN_ENDS)
-        return self._taken_on("solve", request, content, problem, author)
+        return self._taken_on("solve", request, content, problem, author, told_apart)
 
-    def submit_front(self, request: Mapping[str, Any], author: str) -> dict[str, Any]:
-        """Take the search for a front on.
+    def submit_front(
+        self, request: Mapping[str, Any], author: str, *, told_apart: bool = False
+    ) -> dict[str, Any]:
+        """Take the search for a front on, as `submit` does.
 
         Raises:
             Refused: there are mistakes in it, or too many wait.
@@ -138,7 +150,9 @@ class JobQueue:
             check_front(reading.ready, first, second, int(request["points"]), policy)
         except BadInput as error:
             raise error.reworded(lambda line: re.sub("^(--)?objective", "objectives", line)) from None
-        return self._taken_on("front", request, content, reading.ready.for_goal({first: 1.0}), author)
+        return self._taken_on(
+            "front", request, content, reading.ready.for_goal({first: 1.0}), author, told_apart
+        )
 
     def _taken_on(
         self,
@@ -147,6 +161,7 @@ class JobQueue:
         content: Content,
         problem: Problem,
         author: str,
+        told_apart: bool,
     ) -> dict[str, Any]:
         """A new job at the end of the queue."""
         policy = find_policy(str(request["policy"]))
@@ -177,6 +192,8 @@ class JobQueue:
             if len(self._waiting) >= self._settings.most_waiting:
                 words = f"{len(self._waiting)} jobs wait already; cancel one, or come back later"
                 raise Refused(429, words, headers={"Retry-After": RETRY_SECONDS})
+            self._check_share(author, told_apart)
+            self._quota.take(len(content.data), FILES_OF_A_JOB)
             place = self._folder.place(job.id)
             try:
                 place.mkdir()
@@ -189,6 +206,13 @@ class JobQueue:
             self._waiting.append(job.id)
             self._changed.notify()
         return self.document(job.id)
+
+    def _check_share(self, author: str, told_apart: bool) -> None:
+        """Refuse what would leave too little of the queue to others."""
+        own = sum(job.author == author and not job.over for job in self._jobs.values())
+        if told_apart and own >= self._settings.jobs_per_person:
+            words = f"{own} jobs of {author} wait or run already; cancel one, or come back later"
+            raise Refused(429, words, headers={"Retry-After": RETRY_SECONDS})
 
     def front(self, identity: str) -> dict[str, Any]:
         """The front that a job has found.
@@ -271,6 +295,7 @@ class JobQueue:
                 return False
             del self._jobs[identity]
         self._folder.forget(identity)
+        self._quota.measure_again()
         return True
 
     # the threads that work
@@ -295,7 +320,7 @@ class JobQueue:
             job = self._jobs[self._waiting.popleft()]
             seconds = 2 * float(job.request["time_limit"]) + BEYOND_SECONDS
             try:
-                worker = start_worker(self._folder.place(job.id), seconds, self._settings.memory_bytes)
+                worker = start_worker(self._folder.place(job.id), seconds, self._settings)
             except (OSError, SubprocessError) as error:
                 reason = error.strerror if isinstance(error, OSError) else None
                 self._fail(job.id, f"no process could be started: {reason or error}")
@@ -445,7 +470,7 @@ class Explaining:
 
     def _outcome(self, place: Path, time_limit: float, gone: threading.Event) -> dict[str, Any]:
         seconds = 2 * time_limit + EXPLAIN_BEYOND_SECONDS
-        worker = start_worker(place, seconds, self._settings.memory_bytes)
+        worker = start_worker(place, seconds, self._settings)
         self._workers.add(worker)
         try:
             while not worker.wait():

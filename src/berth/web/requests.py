@@ -192,12 +192,14 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.entrance = Entrance(settings)
-        self.workspace = Workspace(settings.workspace)
+        self.workspace = Workspace(settings.workspace, settings.workspace_bytes, settings.workspace_files)
         self.audit = Audit(self.workspace.inner)
         self.problems = Problems(self.workspace)
         self.plans = Plans(self.workspace)
         self.job_folder = JobFolder(self.workspace.inner / "jobs")
-        self.jobs = JobQueue(settings, self.job_folder, self.problems, self.plans, self.audit)
+        self.jobs = JobQueue(
+            settings, self.job_folder, self.problems, self.plans, self.audit, self.workspace.quota
+        )
         self.explaining = Explaining(settings, self.workspace.inner / "explaining")
         self.explanations = Lane("explanations", at_once=2, waiting=20)
         self.long_answers = Lane("long answers", at_once=4, waiting=60)

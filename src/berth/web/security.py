@@ -54,6 +54,12 @@ class Settings:
     longest_solve_s: float = 3600.0
     memory_bytes: int = 4 * 2**30
     """For one solve."""
+    processor_s: float = 4 * 3600.0
+    """For one solve, summed over processors."""
+    jobs_per_person: int = 20
+    """That wait or run, where people are told apart by tokens."""
+    workspace_bytes: int = 20 * 2**30
+    workspace_files: int = 50_000
     upload_bytes: int = 16 * 2**20
     most_connections: int = 500
     most_streams: int = 200

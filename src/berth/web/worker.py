@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 EVENT_SECONDS = 0.1
 """Between two events of progress, at least."""
 MOST_EVENTS = 20_000
+OUT_OF_PROCESSOR = "it has used up its processor time"
+LARGEST_FILE = 2**30
+"""That a job may write, its log included."""
 NOT_WRITTEN = 74
 """The exit code of a process that couldn't leave its outcome (EX_IOERR of sysexits.h)."""
 
@@ -97,24 +101,25 @@ class StopRequest:
     """The request to stop: it may come before there is anything to stop."""
 
     def __init__(self) -> None:
-        self._came = False
+        self._why = ""
         self._budget: Budget | None = None
         signal.signal(signal.SIGINT, self._stop)
         signal.signal(signal.SIGTERM, self._stop)
+        signal.signal(signal.SIGXCPU, self._stop)
 
     def budget(self, seconds: float) -> Budget:
         """The time for the work."""
         from berth.budget import Budget
 
         self._budget = Budget(seconds)
-        if self._came:
-            self._budget.stop("cancelled")
+        if self._why:
+            self._budget.stop(self._why)
         return self._budget
 
-    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-        self._came = True
+    def _stop(self, number: int, _frame: FrameType | None) -> None:
+        self._why = OUT_OF_PROCESSOR if number == signal.SIGXCPU else "cancelled"
         if self._budget is not None:
-            self._budget.stop("cancelled")
+            self._budget.stop(self._why)
 
 
 class ProgressEvents:
@@ -174,6 +179,7 @@ def main() -> None:
     """Do what the folder's request asks for."""
     stop = StopRequest()
     begin_child()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
     folder = Path(sys.argv[1])
     request = json.loads((folder / "request.json").read_text())
     outcome = _outcome(folder, request, stop)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator
@@ -18,6 +19,7 @@ from berth.files import write_bytes
 from berth.model import BadInput
 from berth.web.answers import Refused, disk_refusal, missing
 from berth.web.authors import Authors
+from berth.web.quota import Quota
 from berth.web.reading import LARGEST
 
 DEEPEST = 6
@@ -173,8 +175,9 @@ class Remembered(Generic[Fact]):
 class Workspace:
     """The files of one folder. Writing is one at a time, and never over what somebody else has changed."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, most_bytes: int = sys.maxsize, most_files: int = sys.maxsize) -> None:
         self.root = root.resolve()
+        self.quota = Quota(self.root, most_bytes, most_files)
         self.inner = self.root / ".berth"
         self.drafts = Drafts(self.inner / "drafts.json")
         self._lock = threading.RLock()
@@ -323,6 +326,7 @@ class Workspace:
             content = self.unchanged(identity, kind, what, wanted)
             # the name goes; a link's target stays
             (self.root / content.entry.path).unlink(missing_ok=True)
+            self.quota.measure_again()
             self._authors.note(identity, "", "")
 
     def unchanged(self, identity: str, kind: Kind, what: str, wanted: str | None) -> Content:
@@ -363,6 +367,8 @@ class Workspace:
         return self._authors.of(identity, etag)
 
     def _written(self, entry: Entry, data: bytes, author: str) -> Content:
+        there = entry.place.stat().st_size if entry.place.is_file() else None
+        self.quota.take(len(data) - (there or 0), 1 if there is None else 0)
         write_bytes(entry.place, data)
         etag = etag_of(data)
         self._authors.note(entry.id, etag, author)

@@ -50,6 +50,11 @@ def version(service: CurrentService) -> Response:
                 "time_limit_s": settings.longest_solve_s,
                 "waiting": settings.most_waiting,
                 "workers": settings.workers,
+                "jobs_per_person": settings.jobs_per_person,
+                "memory_bytes": settings.memory_bytes,
+                "processor_s": settings.processor_s,
+                "workspace_bytes": settings.workspace_bytes,
+                "workspace_files": settings.workspace_files,
             },
         }
     )

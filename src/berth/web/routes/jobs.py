@@ -46,7 +46,7 @@ def all_jobs(
 def new_job(service: CurrentService, request: NewJob, author: Author, noted: CurrentNoted) -> Response:
     """Solve a problem in the background."""
     noted.facts["problem"] = request.problem
-    job = service.jobs.submit(request.document(), author)
+    job = service.jobs.submit(request.document(), author, told_apart=not service.entrance.people.everybody)
     return answer(job, 202, {"Location": f"/api/v1/jobs/{job['id']}"})
 
 
@@ -95,7 +95,9 @@ def watch_job(
 def new_front(service: CurrentService, request: NewFront, author: Author, noted: CurrentNoted) -> Response:
     """Find the plans between the best for one metric and the best for another, in the background."""
     noted.facts["problem"] = request.problem
-    job = service.jobs.submit_front(request.model_dump(), author)
+    job = service.jobs.submit_front(
+        request.model_dump(), author, told_apart=not service.entrance.people.everybody
+    )
     return answer(job, 202, {"Location": f"/api/v1/jobs/{job['id']}"})
 
 

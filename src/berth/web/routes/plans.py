@@ -51,7 +51,7 @@ def all_plans(service: CurrentService, problem: ProblemId = None) -> Response:
     return answer(service.plans.list_for(about["name"], about["fingerprint"]))
 
 
-@router.post("/plans", status_code=201, responses=failing(404, 409, 422))
+@router.post("/plans", status_code=201, responses=failing(404, 409, 422, 507))
 def new_plan(service: CurrentService, request: NewPlan, author: Author) -> Response:
     """Store an assignment as a plan of its own."""
     problem = service.problems.problem(request.problem)
@@ -72,7 +72,7 @@ def _with_parts(plan: Plan, request: NewPlan) -> Plan:
     return plan if request.skipped is None else replace(plan, skipped=tuple(request.skipped))
 
 
-@router.post("/plans/upload", status_code=201, responses=failing(409, 422), openapi_extra=PLAN_BODY)
+@router.post("/plans/upload", status_code=201, responses=failing(409, 422, 503, 507), openapi_extra=PLAN_BODY)
 def upload_plan(service: CurrentService, body: Body, author: Author, name: FileName = None) -> Response:
     """Store a plan file; the body is the file."""
     return _about(service, service.plans.upload(name, body, author), 201)
@@ -91,7 +91,7 @@ def plan_file(service: CurrentService, id: Id) -> Response:
     return Response(content.data, headers=etag_header(content), media_type="application/json")
 
 
-@router.put("/plans/{id}", responses=failing(404, 412, 422, 428), openapi_extra=PLAN_BODY)
+@router.put("/plans/{id}", responses=failing(404, 412, 422, 428, 503, 507), openapi_extra=PLAN_BODY)
 def put_plan(
     service: CurrentService, id: Id, body: Body, author: Author, if_match: IfMatch = None
 ) -> Response:

@@ -37,7 +37,9 @@ def all_problems(service: CurrentService) -> Response:
     return answer(service.problems.list())
 
 
-@router.post("/problems", status_code=201, responses=failing(409, 422), openapi_extra=file_body(*_KINDS))
+@router.post(
+    "/problems", status_code=201, responses=failing(409, 422, 503, 507), openapi_extra=file_body(*_KINDS)
+)
 def new_problem(
     request: Request,
     service: CurrentService,
@@ -51,7 +53,7 @@ def new_problem(
     return _about(service, content, 201)
 
 
-@router.post("/problems/check", responses=failing(422), openapi_extra=file_body(*_KINDS))
+@router.post("/problems/check", responses=failing(422, 503), openapi_extra=file_body(*_KINDS))
 def check(request: Request, body: Body, name: FileName = None) -> Response:
     """What is wrong with a problem file; nothing is stored."""
     if not body:
@@ -92,7 +94,9 @@ async def problem_view(service: CurrentService, id: Id, http: Request) -> Respon
     return await service.long_answers.run(http, viewed)
 
 
-@router.put("/problems/{id}", responses=failing(404, 412, 422, 428), openapi_extra=file_body(*_KINDS))
+@router.put(
+    "/problems/{id}", responses=failing(404, 412, 422, 428, 503, 507), openapi_extra=file_body(*_KINDS)
+)
 def put_problem(
     service: CurrentService, id: Id, body: Body, author: Author, if_match: IfMatch = None, draft: bool = False
 ) -> Response:
@@ -113,7 +117,7 @@ def all_examples() -> Response:
     return answer(example_list())
 
 
-@router.post("/examples/{name}", status_code=201, tags=["examples"], responses=failing(404, 409))
+@router.post("/examples/{name}", status_code=201, tags=["examples"], responses=failing(404, 409, 507))
 def take_example(service: CurrentService, name: str, author: Author) -> Response:
     """Copy an example into the workspace."""
     content = service.problems.create(f"{name}.yaml", example(name), author, draft=False, as_json=False)

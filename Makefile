@@ -119,7 +119,7 @@ test: setup  ## all tests: the fast ones, those that need Spark, those that need
 	@$(MAKE) --no-print-directory chromium
 	@$(call pytest_marked,browser and not spark and not long)
 
-test-long: setup  ## the tests that take minutes each: applications that are moved about and killed
+test-long: setup  ## the tests that take minutes each: commands and applications that are moved about and killed
 	$(BIN)/python -m pytest -m long
 
 fuzz: setup  ## odd files of every kind for ten minutes; what breaks is kept in tests/fuzz/corpus

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uvicorn
@@ -16,7 +18,7 @@ from starlette.testclient import TestClient
 from berth.web.app import create_app
 from berth.web.connections import Connection
 from berth.web.security import Settings
-from tests.web.conftest import API, PROBLEM
+from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 GET = f"GET {API}/version HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 POST = f"POST {API}/problems/check HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -154,6 +156,25 @@ def test_a_connection_is_used_again(workspace: Path) -> None:
             came = b""
             while came.count(b"HTTP/1.1 200 OK") < wanted or not came.endswith(b"}"):
                 came += client.recv(65536)
+
+
+def test_what_nobody_waits_for_is_given_up(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that asks for an explanation and goes: its work is told."""
+    began, told = threading.Event(), threading.Event()
+
+    def explain(*given: Any) -> dict[str, Any]:
+        began.set()
+        given[-1].wait()
+        told.set()
+        return {}
+
+    monkeypatch.setattr("berth.web.queue.Explaining.explain", explain)
+    body = json.dumps({"problem": "small.yaml", "assignment": ASSIGNMENT})
+    head = f"POST {API}/explain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    with served(workspace, 10) as port:
+        with connected(port, f"{head}Content-Length: {len(body)}\r\n\r\n{body}"):
+            assert began.wait(60)
+        assert told.wait(60)
 
 
 def test_places_for_events(workspace: Path) -> None:

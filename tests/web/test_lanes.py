@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 
-import pytest
-
 from berth.web.answers import Refused
 from berth.web.lanes import Lane
 
@@ -15,15 +13,11 @@ class Asking:
     """A request whose client may go."""
 
     def __init__(self) -> None:
-        self.gone = False
+        self.gone = asyncio.Event()
 
-    async def is_disconnected(self) -> bool:
-        return self.gone
-
-
-@pytest.fixture(autouse=True)
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("berth.web.lanes.LOOK_SECONDS", 0.01)
+    async def receive(self) -> dict[str, str]:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
 
 
 def test_some_at_once_some_wait_and_others_are_refused() -> None:
@@ -67,8 +61,7 @@ def test_who_is_gone_costs_nothing() -> None:
         asked = [asyncio.create_task(lane.run(client, work)) for client in clients]  # type: ignore[arg-type]
         await asyncio.to_thread(began.wait)
         for client in reversed(clients):
-            client.gone = True
-            await asyncio.sleep(0.1)
+            client.gone.set()
         return await asyncio.gather(*asked, return_exceptions=True)
 
     first, *others = asyncio.run(ask())

@@ -122,8 +122,9 @@ test: setup  ## all tests: the fast ones, those that need Spark, those that need
 test-long: setup  ## the tests that take minutes each: commands and applications that are moved about and killed
 	$(BIN)/python -m pytest -m long
 
-fuzz: setup  ## odd files of every kind for ten minutes; what breaks is kept in tests/fuzz/corpus
-	$(BIN)/python -m tests.fuzz
+fuzz: setup  ## odd files and requests for ten minutes; files that break something are kept in tests/fuzz/corpus
+	$(BIN)/python -m tests.fuzz --seconds 480
+	BERTH_OPENAPI_EXAMPLES=15 $(BIN)/python -m pytest -q tests/web/test_openapi.py
 
 lint: $(BUILT)  ## style, format, types and the direction of imports
 	$(BIN)/ruff check .

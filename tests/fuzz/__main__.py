@@ -1,4 +1,4 @@
-"""Looks for files that break berth, for as long as it is told: `make fuzz`, ten minutes.
+"""Looks for files that break berth, for as long as it is told: `make fuzz`.
 
 What it finds is shrunk, put into `tests/fuzz/corpus`, and tried by every `make test` from then on.
 """

@@ -45,7 +45,8 @@ def started(scratch: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def logs(folder: Path) -> list[Path]:
-    return list(folder.glob("berth-spark-*.log"))
+    """Those of sessions at work, and those that were kept."""
+    return [*folder.glob("berth-*/spark.log"), *folder.glob("berth-spark-*.log")]
 
 
 def family_of(process: subprocess.Popen[str]) -> dict[psutil.Process, str]:

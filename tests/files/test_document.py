@@ -156,7 +156,7 @@ def interrupt(*_: Any, **__: Any) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("call", ["replace", "chmod", "fdopen"])
+@pytest.mark.parametrize("call", ["replace", "fchmod", "fdopen", "fsync"])
 def test_failing_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """If a write fails, the old file is there as it was, and nothing else."""
     file = tmp_path / "plan.json"

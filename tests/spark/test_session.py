@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,15 @@ def test_settings_workers_and_the_active_session(spark: SparkSession) -> None:
     assert workers == [sys.executable]
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert SparkSession.getActiveSession() is spark
+
+
+def test_other_users_are_kept_out(spark: SparkSession) -> None:
+    """The ports of a local session want a secret, and what it puts on the disk is in a folder of its own."""
+    assert spark.conf.get("spark.authenticate") == "true"
+    place = Path(str(spark.conf.get("spark.local.dir")))
+    assert place.name.startswith("berth-")
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert any(place.glob("blockmgr-*"))
 
 
 def test_errors_of_a_shared_session(spark: SparkSession) -> None:

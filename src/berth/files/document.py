@@ -6,13 +6,13 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from berth.disk import private_folder, replace_file
 from berth.files.kinds import folder_instead
 from berth.files.mistakes import as_yaml, located, mistakes_from
 from berth.files.yaml12 import DEEPEST, LARGEST, parse_yaml, yaml_text
@@ -228,15 +228,7 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
             file.write_bytes(content)  # a pipe or a device: there is nothing to put in place
             return
         file = file.resolve()  # a link stays, what it leads to is replaced
-        handle, aside = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            os.chmod(aside, 0o644 if not file.exists() else file.stat().st_mode & 0o777)
-            os.replace(aside, file)
-        except BaseException:
-            os.unlink(aside)
-            raise
+        replace_file(file, content)
     except OSError as error:
         refused = NotWritten(f"{file}: can't be written: {(error.strerror or str(error)).lower()}")
         refused.number = error.errno
@@ -266,6 +258,8 @@ def held(
     lock_file: str = ".lock",
     name: str = "",
     busy: str = "another run is writing there; wait for it or take another folder",
+    *,
+    private: bool = False,
 ) -> Iterator[None]:
     """Hold a folder, which is made if it is not there; the lock ends with the process, however that ends.
 
@@ -274,6 +268,7 @@ def held(
         lock_file: what is locked in it.
         name: what messages call the folder; the folder itself if empty.
         busy: what they say if somebody else holds it.
+        private: whether nobody else can look into a folder that is made.
 
     Raises:
         BadInput: another run holds it, or it can't be written to.
@@ -284,6 +279,8 @@ def held(
     lock = FileLock(folder / lock_file, blocking=False, thread_local=False)
     name = name or str(folder)
     try:
+        if private:
+            private_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:

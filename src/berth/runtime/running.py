@@ -150,7 +150,7 @@ class Run:
     def __enter__(self) -> Self:
         with ExitStack() as undo:
             undo.callback(self._close)
-            self._until_the_end.enter_context(held(self.folder))
+            self._until_the_end.enter_context(held(self.folder, private=True))
             if self.options.fresh:
                 _forget(self.folder)
             self._feeds = self._until_the_end.enter_context(Feeds(self.telemetry, self.application))

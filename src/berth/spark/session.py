@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from subprocess import Popen, TimeoutExpired
 
@@ -21,13 +22,14 @@ from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from berth.disk import temporary_folder
 from berth.model import BadInput
 from berth.processes import complaint_in
 from berth.processes.system import signal_group
 from berth.spark.failure import SparkFailed, first_cause
 from berth.spark.internals import forget_jvm, silence_accumulators, start_jvm
 from berth.spark.machine import check_java, check_master, local_threads
-from berth.spark.settings import check_environment, configuration_folder, settings_for
+from berth.spark.settings import check_environment, configuration_folder, settings_for, spark_defaults
 
 _SECRET = re.compile(r"(?i)secret|password|token|access[.]?key")
 """What Spark takes for names of secrets, too, and leaves out of its logs (`spark.redaction.regex`)."""
@@ -38,6 +40,7 @@ _REFUSAL = re.compile(
 )
 """What Spark says of a wrong secret, or none, or of encryption that only one side has."""
 LOOK_SECONDS = 0.2
+_LOCAL_DIR = "spark.local.dir"
 END_SECONDS = 15.0
 """For Java to end by itself."""
 
@@ -71,22 +74,23 @@ def spark_session(
     if not (configuration_folder() / "spark-env.sh").exists():
         # that script may choose a Java that we don't see
         check_java()
-    with _log_file() as log, _own_logging_in(log):
+    with temporary_folder() as scratch, _log_file(scratch) as log, _own_logging_in(log.file):
+        chosen = _with_scratch(chosen, scratch)
         gateway = None
         refused = threading.Event()
         try:
             with _environment(chosen), _same_interrupts():
-                gateway = start_jvm(_configuration(_without_secrets(chosen)), log)
-                with _ended_when_refused(gateway.proc, log, refused):
+                gateway = start_jvm(_configuration(_without_secrets(chosen)), log.file)
+                with _ended_when_refused(gateway.proc, log.file, refused):
                     session = _build(gateway, chosen)
         except BaseException as error:
-            reason = _why_refused(chosen) if refused.is_set() else _why_not_started(error, gateway, log)
+            reason = _why_refused(chosen) if refused.is_set() else _why_not_started(error, gateway, log.file)
             _end(None, gateway, at_once=True)
             if isinstance(error, Exception):
-                raise BadInput(f"Spark doesn't start: {reason} (its log: {log})") from error
+                raise BadInput(f"Spark doesn't start: {reason} (its log: {log.kept})") from error
             raise
         try:
-            with _failing_in_one_line(log, gateway.proc):
+            with _failing_in_one_line(log.kept, gateway.proc):
                 yield session
         except (KeyboardInterrupt, SystemExit):
             _end(session, gateway, at_once=True)
@@ -213,19 +217,36 @@ def _why_not_started(error: BaseException, gateway: JavaGateway | None, log: Pat
     return first_cause(error)
 
 
+@dataclass(frozen=True)
+class _Log:
+    """A file for what Spark says, and where it is to be found if Spark fails."""
+
+    file: Path
+    kept: Path
+
+
 @contextmanager
-def _log_file() -> Iterator[Path]:
-    """A file for what Spark says; it stays only if Spark fails."""
-    descriptor, path = tempfile.mkstemp(prefix="berth-spark-", suffix=".log")
-    os.close(descriptor)
-    log = Path(path)
+def _log_file(scratch: Path) -> Iterator[_Log]:
+    """A log that goes with the folder it is in, unless the error that leaves the block names it."""
+    log = _Log(scratch / "spark.log", scratch.with_name(f"berth-spark-{secrets.token_hex(4)}.log"))
+    log.file.touch(mode=0o600)
     try:
         yield log
     except BaseException as error:
-        if str(log) not in str(error):
-            log.unlink(missing_ok=True)
+        if str(log.kept) in str(error):
+            log.file.rename(log.kept)
         raise
-    log.unlink(missing_ok=True)
+
+
+def _with_scratch(settings: Mapping[str, str], scratch: Path) -> dict[str, str]:
+    """Let what Spark leaves when it is killed go with our folder, unless the user has a place for it.
+
+    Workers of a cluster have places of their own for their executors.
+    """
+    master = settings["spark.master"]
+    ours = local_threads(master) is not None or master.startswith("spark://")
+    theirs = _LOCAL_DIR in settings or _LOCAL_DIR in spark_defaults() or "SPARK_LOCAL_DIRS" in os.environ
+    return dict(settings) if theirs or not ours else {**settings, _LOCAL_DIR: str(scratch)}
 
 
 @contextmanager

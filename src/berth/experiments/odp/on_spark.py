@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 from pyspark import cloudpickle
 
+from berth.disk import temporary_folder
 from berth.experiments.experiment import Calibration
 from berth.experiments.odp import sentences
 from berth.model import Plan, Problem
@@ -45,9 +45,9 @@ def measured_on_spark(
 
     Each batch is told with its method; `time_s` is when it was done, since its method's first batch began.
     """
-    with TemporaryDirectory(prefix="berth-x01-") as folder, temporary_cluster(problem) as cluster:
+    with temporary_folder("berth-x01-") as folder, temporary_cluster(problem) as cluster:
         for number, (method, plan) in enumerate(plans.items()):
-            place = Path(folder) / str(number)
+            place = folder / str(number)
             found = _batches(problem, plan, access_to(cluster), place, batches + 1, seed)
             for batch in found[1:]:
                 arrived = sum(each.rows_in for each in batch.instances if each.operator == "consumer")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from berth.disk import temporary_folder
 from berth.files.probes import ProbeCounts
 from berth.model import Network
 from berth.pipeline.coordinates.job import Located as SparkCoordinates
@@ -44,10 +44,10 @@ def locate_on_spark(
         report: is told how far it is.
     """
     known = network_samples(network, seed)
-    with tempfile.TemporaryDirectory(prefix=".berth-coordinates-", dir=beside) as folder:
+    with temporary_folder(".berth-coordinates-", beside) as folder:
         found = spark_coordinates(
             _measurements(session, network, known, probes),
-            Path(folder),
+            folder,
             options,
             seed,
             report=lambda done: report(f"round {done.number}: mean error {done.mean_error_ms:.3g} ms"),

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from berth.disk import private_folder, replace_file
 from berth.processes import Channel, ProcessIdentity
 from berth.processes.system import signal_all, with_variable
 from berth.runtime.cluster.nodes import Cluster, ClusterNode
@@ -55,10 +56,8 @@ class ClusterState:
 
     def write(self) -> None:
         """Write the file, whole or not at all."""
-        file = self.cluster.folder / STATE
-        aside = file.with_suffix(f".{os.getpid()}.aside")
-        aside.write_text(json.dumps(asdict(self), indent=2, default=str) + "\n")
-        aside.rename(file)
+        text = json.dumps(asdict(self), indent=2, default=str) + "\n"
+        replace_file(self.cluster.folder / STATE, text.encode())
 
     @property
     def is_elsewhere(self) -> bool:
@@ -114,7 +113,8 @@ def forget_endings() -> None:
 def locked() -> Iterator[None]:
     """Nobody else claims a name or clears a folder in the meantime."""
     home = clusters_folder()
-    home.mkdir(parents=True, exist_ok=True)
+    private_folder(home.parent)
+    private_folder(home).chmod(0o700)
     with (home / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -123,12 +123,17 @@ def locked() -> Iterator[None]:
 def clear_ended() -> None:
     """Clear the folders of clusters whose keeper was killed, and end what such a cluster may have left.
 
+    So are folders that somebody was just removing when he was killed.
+
     The caller holds the lock. A cluster that says why it ended is left as it is, for its user to read.
     """
     for folder in _folders():
         state = read_state(folder)
         if state is not None and state.has_ended():
             clear(folder, state)
+    for aside in clusters_folder().glob(".*.*"):
+        if aside.is_dir() and not aside.is_symlink() and not _is_at_work(aside):
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def clear(folder: Path, state: ClusterState | None) -> None:
@@ -149,6 +154,11 @@ def remove(folder: Path) -> None:
     except FileNotFoundError:
         return
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_at_work(aside: Path) -> bool:
+    """Whether the process that removes this folder is there; its number is the end of the name."""
+    return Path("/proc", aside.name.rpartition(".")[2]).exists()
 
 
 def keep_logs(folder: Path) -> None:

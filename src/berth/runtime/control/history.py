@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from berth.disk import private_folder, sync_folder
 from berth.files import save_plan
 from berth.model import BadInput, Plan
 from berth.runtime.control.offers import Places, places_of
@@ -120,12 +121,13 @@ class History:
         self._tell = tell
         self._plans = folder / PLANS_FOLDER
         try:
-            self._plans.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
+            self._plans.mkdir(exist_ok=True)
             _end_torn_line(folder / LINES_FILE)
             self._lines = (folder / LINES_FILE).open("ab")
         except OSError as error:
             raise BadInput(f"{folder}: can't be written: {(error.strerror or str(error)).lower()}") from None
-        _sync_folder(folder)
+        sync_folder(folder)
         self._numbers: dict[Places, int] = {}
         self._last_plan = max((int(file.stem) for file in self._plans.glob("[0-9]*.json")), default=0)
         self._since_table = 0
@@ -214,12 +216,3 @@ def _end_torn_line(file: Path) -> None:
         content = file.read_bytes()
         if content and not content.endswith(b"\n"):
             os.truncate(file, content.rfind(b"\n") + 1)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder as lasting as the files."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

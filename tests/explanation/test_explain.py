@@ -470,3 +470,25 @@ def test_what_keeps_up_needs_no_such_change() -> None:
         found = explain(problem, plan, what_if="full").what_if
         assert found is not None
         assert "utilisation" not in {item.kind for item in found.changes}
+
+
+def test_loads_that_only_lack_sizes_are_told() -> None:
+    """The plan may be one that no processor can run: nobody could say so."""
+    work = {"name": "work", "work_ms": 5}
+    document = {
+        "format": "berth/v1",
+        "name": "sizes",
+        "network": {"nodes": [{"name": "rome"}]},
+        "applications": [
+            {
+                "name": "app",
+                "operators": [{"name": "read", "emits_bytes_per_s": 1e6}, work],
+                "streams": [{"from": "read", "to": "work"}],
+            }
+        ],
+    }
+    plan = Plan({"app/read": "rome", "app/work": "rome"})
+    line = "whether processors keep up is not known: no tuple_bytes of read -> work"
+    assert explain(problem_from(document), plan, what_if="none").warnings == (line,)
+    work["work_ms"] = 0
+    assert explain(problem_from(document), plan, what_if="none").warnings == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -140,7 +140,7 @@ def explain(
         goal=judge.goal,
         objective=judge.before.objective,
         violations=(*judge.before.violations, *loss_violations(judge.situation)),
-        warnings=tuple(warnings(judge.situation)),
+        warnings=(*warnings(judge.situation), *_unknown_loads(problem)),
         operators=explained,
         units=len(units),
         limits=tuple(binding(judge.situation)),
@@ -151,6 +151,22 @@ def explain(
         what_if=what_ifs(judge, explained, what_if, left),
         survival=survival,
     )
+
+
+def _unknown_loads(problem: Problem) -> Iterator[str]:
+    """A line where only sizes of tuples are missing to tell whether processors keep up."""
+    graph = problem.instances
+    unknown = set(graph.operator_of[np.isnan(graph.load)].tolist())
+    sizeless = np.isfinite(graph.stream_rate) & np.isnan(graph.tuple_bytes)
+    streams = [
+        graph.streams[number]
+        for number in np.flatnonzero(sizeless).tolist()
+        if unknown.intersection(graph.stream_ends[number].tolist())
+    ]
+    if streams:
+        some = ", ".join(f"{stream.sender} -> {stream.receiver}" for stream in streams[:3])
+        more = f" and {len(streams) - 3} more" if len(streams) > 3 else ""
+        yield f"whether processors keep up is not known: no tuple_bytes of {some}{more}"
 
 
 def _instances(problem: Problem, names: Sequence[str]) -> set[int]:

@@ -173,3 +173,12 @@ def test_errors_tell_nothing_of_the_inside(
     assert answer.status_code == 500
     assert answer.json() == {"error": "the service made a mistake; its log says more", "mistakes": []}
     assert "inside" in caplog.text
+
+
+@pytest.mark.parametrize("part", ['"skipped": [%s1]', '"downloads": [%s1]', '"reuse": {"a": [%s1]}'])
+def test_bodies_with_very_many_entries(client: TestClient, part: str) -> None:
+    """Each could be a mistake: they are counted before anybody looks at them."""
+    json = {"Content-Type": "application/json"}
+    for count, status in ((200_001, 413), (1000, 422)):
+        body = '{"problem": "small.yaml", "assignment": {}, ' + part % ("1," * count) + "}"
+        assert client.post(f"{API}/plans", content=body, headers=json).status_code == status

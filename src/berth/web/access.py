@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fastapi import Request
+from fastapi import HTTPException, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
@@ -117,9 +117,23 @@ class GuardedRoute(APIRoute):
                 caller: Caller = request.scope["caller"]
                 if not caller.may(needed):
                     raise Refused(403, f"this needs the role {needed}; {caller.name} is a {caller.role}")
-            return await handle(request)
+            return await handle(_Bounded(request.scope, request.receive))
 
         return guarded
+
+
+MOST_ENTRIES = 200_000
+"""In a body of JSON; files have other limits. An assignment has up to 100,000."""
+
+
+class _Bounded(Request):
+    """A request whose JSON is read only if it is bounded: every entry may be a mistake, with a message."""
+
+    async def json(self) -> Any:
+        """The data of the body."""
+        if (await self.body()).count(b",") > MOST_ENTRIES:
+            raise HTTPException(413)
+        return await super().json()
 
 
 def refuse_others(caller: Caller, author: str) -> None:

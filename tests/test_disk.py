@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from berth.disk import private_folder, replace_file, temporary_folder
+from berth.disk import private_folder, replace_file, sync_tree, temporary_folder
 
 HOLDER = """
 import sys, time
@@ -177,3 +177,17 @@ def test_many_at_once(tmp_path: Path) -> None:
         thread.join()
     assert lost == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tree_is_synced_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file and every folder of it."""
+    (tmp_path / "table" / "part").mkdir(parents=True)
+    (tmp_path / "table" / "part" / "0.parquet").write_text("rows")
+    synced: list[str] = []
+    fsync = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda it: synced.append(os.readlink(f"/proc/self/fd/{it}")) or fsync(it)
+    )
+    sync_tree(tmp_path / "table")
+    wanted = {tmp_path / "table", tmp_path / "table" / "part", tmp_path / "table" / "part" / "0.parquet"}
+    assert {Path(each) for each in synced} == wanted

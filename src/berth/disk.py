@@ -45,12 +45,20 @@ def replace_file(file: Path, content: bytes) -> None:
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
-    sync_folder(file.parent)
+    sync(file.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder as lasting as the files."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync_tree(folder: Path) -> None:
+    """Make all files below a folder last before it gets its name."""
+    for place, _, files in os.walk(folder):
+        for name in files:
+            sync(Path(place, name))
+        sync(Path(place))
+
+
+def sync(path: Path) -> None:
+    """Make a file's content, or the names in a folder, last."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fsync(descriptor)
     finally:

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from berth.disk import sync, sync_tree
 from berth.spark.paths import spark_path, written_path
 
 
@@ -62,6 +63,7 @@ def replace_folder(place: Path, folder: Path) -> None:
     """Put a folder in the place of another one."""
     for marker in [*place.glob(".*.crc"), *place.glob("_SUCCESS")]:
         marker.unlink()
+    sync_tree(place)
     with aside(folder) as old:
         if folder.exists():
             folder.rename(old)
@@ -71,6 +73,7 @@ def replace_folder(place: Path, folder: Path) -> None:
             if old.exists():
                 old.rename(folder)
             raise
+    sync(folder.parent)
 
 
 def link_folder(folder: Path, target: Path) -> None:

@@ -27,6 +27,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
 import berth
+from berth.disk import sync_tree
 from berth.experiments.experiment import Setting, columns
 from berth.files import write_bytes
 from berth.files.document import held
@@ -231,6 +232,7 @@ class Stored:
         aside, before = (target.with_name(f"{ASIDE}{name}-{target.name}") for name in ("new", "old"))
         aside.mkdir()
         pq.write_table(table, aside / "part-00000.parquet")
+        sync_tree(aside)
         if target.exists():
             os.replace(target, before)
         os.replace(aside, target)

@@ -25,6 +25,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from berth.disk import sync
 from berth.evaluation import METRICS
 from berth.files.document import held
 from berth.spark.paths import spark_path
@@ -124,6 +125,7 @@ class Stored:
         pq.write_table(kept, aside)
         # Spark's checksum is of the old file
         (self.folder / f".{name}.crc").unlink(missing_ok=True)
+        sync(aside)
         os.replace(aside, file)
         return int(table.num_rows - kept.num_rows)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berth.disk import private_folder, sync_folder
+from berth.disk import private_folder, replace_file, sync
 from berth.files import save_plan
 from berth.model import BadInput, Plan
 from berth.runtime.control.offers import Places, places_of
@@ -127,7 +127,7 @@ class History:
             self._lines = (folder / LINES_FILE).open("ab")
         except OSError as error:
             raise BadInput(f"{folder}: can't be written: {(error.strerror or str(error)).lower()}") from None
-        sync_folder(folder)
+        sync(folder)
         self._numbers: dict[Places, int] = {}
         self._last_plan = max((int(file.stem) for file in self._plans.glob("[0-9]*.json")), default=0)
         self._since_table = 0
@@ -166,10 +166,9 @@ class History:
     def write_table(self) -> None:
         """Put the events into the table."""
         self._since_table = 0
-        target = self._folder / TABLE_FILE
-        aside = target.with_name(f".{TABLE_FILE}.{os.getpid()}")
-        pq.write_table(table_of(self.events()), aside)
-        os.replace(aside, target)
+        content = pa.BufferOutputStream()
+        pq.write_table(table_of(self.events()), content)
+        replace_file(self._folder / TABLE_FILE, content.getvalue().to_pybytes())
 
     def close(self) -> None:
         """Write the table a last time."""

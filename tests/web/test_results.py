@@ -149,3 +149,21 @@ def test_the_package_brings_the_examples() -> None:
         in (ROOT / "CMakeLists.txt").read_text()
     )
     assert all(file.parent.name == "examples" for file in example_files().values())
+
+
+def test_a_table_that_can_not_be_read_tells_no_folder(
+    client: TestClient, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors of the system have the whole path in them."""
+
+    def fail(file: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    (workspace / "closed.parquet").write_bytes(b"")
+    monkeypatch.setattr("berth.web.results.pq.ParquetFile", fail)
+    answer = client.get(f"{API}/tables/closed.parquet")
+    assert answer.status_code == 422
+    assert (
+        answer.json()["error"]
+        == "closed.parquet can't be read: [Errno 13] Permission denied: 'closed.parquet'"
+    )

@@ -483,7 +483,12 @@ class Explaining:
             raise Refused(503, f"no explanation: {worker.why_ended()}")
         if "error" in outcome:
             if outcome["mistakes"]:
-                raise unprocessable([Mistake(**each) for each in outcome["mistakes"]])
+                raise unprocessable(
+                    [
+                        Mistake(**each | {"message": without_places(each["message"])})
+                        for each in outcome["mistakes"]
+                    ]
+                )
             raise Refused(503, f"no explanation: {without_places(outcome['error'])}")
         explanation: dict[str, Any] = outcome["explanation"]
         return explanation

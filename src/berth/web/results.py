@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from berth.web.answers import Refused, missing
+from berth.web.answers import Refused, missing, without_places
 from berth.web.documents import without_nan
 from berth.web.workspace import Entry, Workspace, is_run, time_text
 
@@ -48,7 +48,7 @@ class Tables:
             schema, total = files[0].schema_arrow, sum(file.metadata.num_rows for file in files)
             rows = _rows(files, offset, limit)
         except (pa.ArrowException, OSError) as error:
-            raise Refused(422, f"{entry.path} can't be read: {str(error)[:200]}") from None
+            raise Refused(422, f"{entry.path} can't be read: {without_places(str(error))[:200]}") from None
         seen = offset + len(rows)
         return {
             "columns": _columns(schema),

@@ -1,6 +1,7 @@
 """Cases that once went wrong."""
 
 import dataclasses
+import itertools
 from typing import Any
 
 import pytest
@@ -139,3 +140,36 @@ def test_a_deadline_far_beyond_all_paths_clashes_with_nothing() -> None:
     assert plan.status == "infeasible"
     assert plan.reason is not None
     assert "at most 50 B/s" in plan.reason
+
+
+@pytest.mark.parametrize("rate", [1.0, 1e4, 1e8, 1e14])
+def test_raw_sums_with_an_availability_end(rate: float) -> None:
+    """However large the other parts: what costs more than a known plan must not make the units coarse."""
+    nodes = [
+        {"name": "a", "availability": 0.99, "cost_per_hour": 0.5},
+        {"name": "b", "availability": 0.95, "cost_per_hour": 0.3},
+        {"name": "c", "availability": 0.9, "cost_per_hour": 0.1},
+    ]
+    names = ["o0", "o1", "o2", "o3"]
+    operators: list[dict[str, Any]] = [{"name": name} for name in names]
+    operators[0]["emits_bytes_per_s"] = rate
+    problem = problem_from(
+        {
+            "format": "berth/v1",
+            "name": "small",
+            "network": {"nodes": nodes, "delay_ms": [[0, 5, 9], [5, 0, 7], [9, 7, 0]]},
+            "applications": [
+                {
+                    "name": "x",
+                    "operators": operators,
+                    "streams": [{"from": one, "to": two} for one, two in itertools.pairwise(names)],
+                }
+            ],
+            "objective": {"availability": 1, "cost_per_hour": 1, "traffic": 1},
+            "objective_scale": "raw",
+        }
+    )
+    plan = berth.solve(problem, "odp", time_limit=60)
+    together = [0.5 - 0.99**4, 0.3 - 0.95**4, 0.1 - 0.9**4]
+    assert plan.status == "optimal"
+    assert plan.objective == pytest.approx(min(together), rel=1e-9)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from berth.evaluation.metrics import AVAILABILITY
-from berth.exact.costs import Costs, add_metric, with_chord
+from berth.exact.costs import Costs, add_metric, least_costs, with_chord
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
@@ -162,15 +162,17 @@ def _with_products(task: ExactTask, threats: Threats) -> Found:
     factor = max(-task.costs.factors.get("availability", 0.0), 0.0)
     silent = replace(task, progress=lambda objective, bound: None, ties="any", least=-np.inf)
     unavailability = _unavailability(task)
-    best, value, least = task.start, task.costs_at(task.start), -np.inf
+    best, value = task.start, task.costs_at(task.start)
+    least = least_costs(task.goal, task.placement)
     waiting = [(least, 0.0, unavailability.largest + 1e-6)]
     for attempt in range(1, MOST_INTERVALS + 1):
-        _, low, high = heapq.heappop(waiting)
+        known, low, high = heapq.heappop(waiting)
         costs, constant = with_chord(task.costs, low, high)
         part = replace(silent, other_costs=costs, interval=(low, high), start=best)
-        found = _solved(part, np.inf, threats)
+        # What costs more than the best plan need not be told apart: that makes the units fine.
+        found = _solved(part, max(value - constant, 0.0) or np.inf, threats)
         if found.outcome != "infeasible":
-            bound, reached = found.bound + constant, task.costs_at(found.nodes)
+            bound, reached = max(known, found.bound + constant), task.costs_at(found.nodes)
             if reached < value:
                 best, value = found.nodes, reached
             split = -1.0 if found.nodes is None else unavailability.at(found.nodes)

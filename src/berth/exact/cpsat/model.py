@@ -28,7 +28,7 @@ from berth.exact.cpsat.containers import HostedContainers
 from berth.exact.cpsat.limits import FINE, LimitedModel
 from berth.exact.cpsat.variables import ArrivalTimes, PairVariables
 from berth.exact.paths import PathTimes
-from berth.exact.placement import Edge, Placement
+from berth.exact.placement import LOOSE, Edge, Placement
 from berth.exact.symmetry import interchangeable
 from berth.model import Loss
 
@@ -86,6 +86,24 @@ class CpSatModel(LimitedModel):
                 self.cp.add_implication(variable, literal)
             self.cp.add_bool_or(here).only_enforce_if(literal)
         return self._used[node]
+
+    def cover(self) -> None:
+        """The nodes in use have room for everything: no news, but linear relaxations see prices by that."""
+        hosting = sorted({node for places in self.at for node in places})
+        for item in self.placement.limits:
+            total = float(item.needed.sum())
+            if not item.single or total <= 0:
+                continue
+            room = np.minimum(item.room_at(np.array(hosting, dtype=np.intp)), total).tolist()
+            terms = self._terms_by_place(item.needed, item.of.place_of)
+            for node, there in zip(hosting, room, strict=True):
+                self.limit("", "", [*terms.get(node, ()), (self.used(node), -there)], there * LOOSE)
+            self.limit(
+                "",
+                "",
+                [(self.used(node), -there) for node, there in zip(hosting, room, strict=True)],
+                -total * (1 - 2 * LOOSE),
+            )
 
     def order_equal_nodes(self, groups: list[list[int]]) -> None:
         """Of nodes that differ in nothing, the earlier one is the first to be used.

@@ -128,6 +128,8 @@ class Objective:
             if costs.node[node]:
                 self._slack += rounding(costs.node[node : node + 1], self.factor)
                 self._terms.append((model.used(node), round(costs.node[node] * self.factor)))
+        if (costs.node[hosting] > 0).any() and not model.relaxable:
+            model.cover()
         for variable, weight in self._packed:
             self._slack += rounding(np.array([weight]), self.factor)
             self._terms.append((variable, round(weight * self.factor)))

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,17 @@ def test_half_a_request_is_not_waited_for(workspace: Path, sent: str) -> None:
             assert b"200 OK" not in rest_of(client)
         with connected(port, GET + "\r\n") as client:
             assert client.recv(65536).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_requests_that_nobody_waits_for_the_answers_of(workspace: Path) -> None:
+    """A few may come at once; whoever sends ever more before the first is answered would fill our memory."""
+    with served(workspace, 10) as port:
+        with connected(port, (GET + "\r\n") * 9, GET + "Connection: close\r\n\r\n") as client:
+            assert rest_of(client).count(b"200 OK") == 10
+        with connected(port) as client:
+            with suppress(ConnectionError):
+                client.sendall((GET + "\r\n").encode() * 20_000)
+            assert rest_of(client).count(b"200 OK") < 20_000
 
 
 @pytest.mark.usefixtures("brief")

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from berth.web.answers import Refused
 from berth.web.readers import Readers, _Lane
+from berth.web.reading import read_problem
 from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 SLOW = b"name: [" + b"[]," * 1_000_000 + b"]"
@@ -64,6 +65,23 @@ def test_what_takes_too_much_memory() -> None:
         assert readers.read("problem", PROBLEM.encode(), "p.yaml").result is not None
     finally:
         readers.end()
+
+
+def test_a_process_that_stands_still(lane: _Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is ended, too, long before its time is over: others wait for it."""
+    lane.read("problem", PROBLEM.encode(), "p.yaml", 2)
+    os.kill(process_of(lane), signal.SIGSTOP)
+    monkeypatch.setattr("berth.web.readers.STUCK_SECONDS", 1.0)
+    assert lane.read("problem", PROBLEM.encode(), "p.yaml", 10_000).beyond_limits
+    assert lane.read("problem", PROBLEM.encode(), "p.yaml", 2).result is not None
+
+
+def test_a_small_file_stays_small() -> None:
+    """Answers have all aliases written out: a kilobyte must not become megabytes there."""
+    few = "format: berth/v1\na: &a [" + "x, " * 200 + "x]\nb: &b [" + "*a, " * 50 + "*a]\n"
+    assert "aliases" not in read_problem(few.encode(), "p.yaml").mistakes[0].message
+    many = few + "c: [" + "*b, " * 60 + "*b]\n"
+    assert "aliases" in read_problem(many.encode(), "p.yaml").mistakes[0].message
 
 
 def test_a_process_that_dies_meanwhile(lane: _Lane) -> None:

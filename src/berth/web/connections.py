@@ -19,6 +19,8 @@ STALLED_SECONDS = 60.0
 """For a client that doesn't take what it has asked for."""
 LINGER_SECONDS = 2.0
 """For the rest of a body after its answer."""
+LARGEST_AHEAD = 64 * 1024
+"""Of further requests that come before the answer to the first one; uvicorn would keep all that is sent."""
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -64,6 +66,9 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Take what comes, and see what is still missing."""
         super().data_received(data)
+        if self.conn.their_state is h11.DONE and len(self.conn.trailing_data[0]) > LARGEST_AHEAD:
+            self.give_up()
+            return
         self._see_what_is_missing()
         self._received += len(data)
 

@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from multiprocessing.connection import Connection
@@ -13,6 +14,7 @@ from typing import Literal
 
 from berth.files.mistakes import Mistake
 from berth.processes import ChildProcess, Limits
+from berth.processes.system import ticks_of
 from berth.web.answers import Refused
 from berth.web.reading import MEMORY_BYTES, Read
 
@@ -24,6 +26,9 @@ SECONDS = 2
 SLOWEST = 5
 """A machine that has others' work to do takes so many times longer."""
 START_SECONDS = 30
+LOOK_SECONDS = 0.5
+STUCK_SECONDS = 10.0
+"""A process that has no processor time for so long hangs: libraries may, where memory ends."""
 PATIENCE_SECONDS = 15.0
 """To wait for others' files."""
 
@@ -144,10 +149,10 @@ class _Reader:
         """What a content says, and whether this process can go on."""
         try:
             self._connection.send((kind, data, file, seconds))
-            if self._connection.poll(START_SECONDS + SLOWEST * seconds):
+            code = self._missing(START_SECONDS + SLOWEST * seconds)
+            if code is None:
                 answer: tuple[Read, bool] = self._connection.recv()
                 return answer
-            code: int = -signal.SIGXCPU
         except (EOFError, OSError):
             self._child.wait(None)
             code = self._child.exit_code or 0
@@ -163,6 +168,20 @@ class _Reader:
             words = f"it can't be read: {self._child.why_ended()}"
         mistake = Mistake("", words)
         return Read(None, None, (mistake,), 1, beyond_limits=True), False
+
+    def _missing(self, seconds: float) -> int | None:
+        """Wait for an answer: None once it is there, or else as what the process might as well have ended."""
+        began = moved = time.monotonic()
+        ticks = 0
+        while not self._connection.poll(LOOK_SECONDS):
+            now = time.monotonic()
+            if now - began > seconds:
+                return -signal.SIGXCPU
+            if (had := ticks_of(self._child.pid)) != ticks:
+                ticks, moved = had, now
+            elif now - moved > STUCK_SECONDS:
+                return _OUT_OF_MEMORY[0]
+        return None
 
     def kill(self) -> None:
         self._ended = True

@@ -23,6 +23,7 @@ from berth.web.answers import Refused, answer
 from berth.web.attempts import Attempts
 from berth.web.audit import Audit, things
 from berth.web.people import OWNER, Caller, People, Sessions, Token
+from berth.web.room import COME_BACK, NO_ROOM, LettingGo, Room
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -61,6 +62,8 @@ class Settings:
     workspace_bytes: int = 20 * 2**30
     workspace_files: int = 50_000
     upload_bytes: int = 16 * 2**20
+    under_way_bytes: int = 512 * 2**20
+    """Of large bodies and answers that slow clients send or take, all together."""
     most_connections: int = 500
     most_streams: int = 200
     """Connections for server-sent events at once."""
@@ -199,6 +202,7 @@ class Gate:
         self._settings = settings
         self._entrance = entrance
         self._audit = audit
+        self._room = Room(settings.under_way_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or answer it."""
@@ -208,6 +212,7 @@ class Gate:
         # a response that began and did not end
         open_ended = False
         noted = scope["noted"] = Noted(f"{scope['method']} {scope['path']}")
+        letting_go = LettingGo(send, self._room, refusable=scope["method"] in SAFE_METHODS)
 
         async def careful_send(message: Message) -> None:
             nonlocal open_ended
@@ -217,7 +222,7 @@ class Gate:
                     headers.setdefault(name, value)
                 self._note(scope, noted, message["status"], headers.get("location", ""))
             open_ended = message["type"] == "http.response.start" or message.get("more_body", False)
-            await send(message)
+            await letting_go.send(message)
 
         try:
             admission = self._admitted(scope, noted)
@@ -225,12 +230,14 @@ class Gate:
             response = answer(refused.document, refused.status, refused.headers)
             await response(scope, receive, careful_send)
             return
-        body = _Body(receive, self._most_bytes(scope), admission)
+        body = _Body(receive, self._most_bytes(scope), admission, self._room)
         try:
             await self._app(scope, body.receive, careful_send)
         except Exception:
             self._note(scope, noted, 500, "")  # answered further out
             raise
+        finally:
+            body.let_go()
         if body.shut_out and open_ended:
             await careful_send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -291,8 +298,10 @@ class Gate:
 class _Body:
     """What comes from a client, as long as it isn't too large, and as long as who sent it may be here."""
 
-    def __init__(self, receive: Receive, most: int, admission: Admission | None) -> None:
+    def __init__(self, receive: Receive, most: int, admission: Admission | None, room: Room) -> None:
         self._receive = receive
+        self._room = room
+        self._held = 0
         self._left = most
         self._admission = admission
         self._read = False
@@ -305,10 +314,19 @@ class _Body:
             return await self._gone(self._admission)
         message = await self._receive()
         self._read = message["type"] == "http.request" and not message.get("more_body", False)
-        self._left -= len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        self._left -= size
         if self._left < 0:
             raise HTTPException(413)
+        if not self._room.take(size, self._held):
+            raise HTTPException(503, NO_ROOM, headers=COME_BACK)
+        self._held += size
         return message
+
+    def let_go(self) -> None:
+        """The request is answered."""
+        self._room.leave(self._held)
+        self._held = 0
 
     async def _gone(self, admission: Admission) -> Message:
         waiting = asyncio.ensure_future(self._receive())

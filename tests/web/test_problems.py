@@ -12,6 +12,8 @@ from starlette.testclient import TestClient
 from berth.files import load
 from berth.model import BadInput
 from berth.web.app import create_app
+from berth.web.lanes import Lane
+from berth.web.readers import SMALL_BYTES
 from berth.web.security import Settings
 from tests.web.conftest import API, PROBLEM
 
@@ -286,3 +288,15 @@ def test_a_link_inside_is_a_file(client: TestClient, workspace: Path) -> None:
     assert (workspace / "small.yaml").read_text() == PROBLEM + "#\n"
     client.delete(f"{API}/problems/also.yaml", headers={"If-Match": changed.headers["etag"]})
     assert (workspace / "small.yaml").exists()
+
+
+def test_large_files_wait_for_each_other(client: TestClient, workspace: Path) -> None:
+    """Where too many ask for them, they are refused, and small ones are not."""
+    (workspace / "large.yaml").write_text(PROBLEM + "#" * SMALL_BYTES)
+    for path in (f"{API}/problems/large.yaml", f"{API}/problems/large.yaml/file"):
+        assert client.get(path).status_code == 200
+    client.app.state.service.large_files = Lane("large files", at_once=1, waiting=-1)  # type: ignore[attr-defined]
+    for part in ("", "/file"):
+        refused = client.get(f"{API}/problems/large.yaml{part}")
+        assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+        assert client.get(f"{API}/problems/small.yaml{part}").status_code == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -44,6 +45,14 @@ def test_a_process_reads_one_file_after_the_other(lane: _Lane) -> None:
     plan = lane.read("plan", b'{"assignment": {"app/source": "rome"}}', "p.json", 2)
     assert plan.result.assignment == {"app/source": "rome"}
     assert process_of(lane) == process
+
+
+def test_values_come_back_as_json(lane: _Lane) -> None:
+    """The service never has those of a draft in its hands, only what it calls itself."""
+    read = lane.read("problem", b"name: draft\nformat: [1]\nsizes: [.inf, [], {a: 0x10}]\n", "p.yaml", 2)
+    assert (read.result, read.name, read.format) == (None, "draft", None)
+    assert json.loads(read.data) == {"name": "draft", "format": [1], "sizes": [None, [], {"a": 16}]}
+    assert lane.read("problem", b"name: [", "p.yaml", 2).data == b""
 
 
 def test_what_takes_too_long(lane: _Lane) -> None:

@@ -23,8 +23,9 @@ from berth.web.documents import json_bytes
 
 
 def answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A response with a document."""
-    return Response(json_bytes(document), status, dict(headers or {}), "application/json")
+    """A response with a document; bytes are JSON already."""
+    data = document if isinstance(document, bytes) else json_bytes(document)
+    return Response(data, status, dict(headers or {}), "application/json")
 
 
 log = logging.getLogger("berth.web")

@@ -300,7 +300,7 @@ class Plans:
     def _checked(self, data: bytes) -> Plan:
         read = readers().read("plan", data, "plan.json")
         plan = _plan_of(read)
-        if read.document.get("format") != "berth-plan/v1":
+        if read.format != "berth-plan/v1":
             raise unprocessable([Mistake("format", "is needed: berth-plan/v1")])
         return plan
 

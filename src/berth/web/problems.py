@@ -13,6 +13,7 @@ from typing import Any
 from berth.files.mistakes import Mistake
 from berth.model import Problem
 from berth.web.answers import Refused, missing, unprocessable
+from berth.web.documents import json_bytes
 from berth.web.readers import readers
 from berth.web.reading import Read, read_problem
 from berth.web.view import view_of
@@ -54,11 +55,6 @@ class Reading:
     read: Read
 
     @property
-    def document(self) -> Any:
-        """Its data; None where it can't be read."""
-        return self.read.document
-
-    @property
     def problem(self) -> Problem | None:
         """The problem; None where there are mistakes."""
         problem: Problem | None = self.read.result
@@ -90,12 +86,16 @@ class Reading:
         """What a picture of it needs."""
         return view_of(self.ready)
 
+    @property
+    def weight(self) -> int:
+        """The memory that it takes, about."""
+        return len(self.read.data) + (0 if self.problem is None else weight_of(self.problem))
+
     def summary(self) -> dict[str, Any]:
         """What lists say of it; null for what can't be known."""
         problem = self.problem
-        name = self.document.get("name") if isinstance(self.document, dict) else None
         return {
-            "name": problem.name if problem is not None else name if isinstance(name, str) else None,
+            "name": self.read.name if problem is None else problem.name,
             "fingerprint": None if problem is None else problem.fingerprint,
             "nodes": None if problem is None else len(problem.network.nodes),
             "applications": None if problem is None else len(problem.applications),
@@ -141,6 +141,15 @@ class Problems:
         except OSError:  # it is gone meanwhile
             return None
 
+    def size(self, identity: str) -> int:
+        """The bytes of a file; 0 where it is gone meanwhile.
+
+        Raises:
+            Refused: there is none.
+        """
+        place = self._workspace.entry(identity, WHAT).place
+        return place.stat().st_size if place.is_file() else 0
+
     def content(self, identity: str) -> Content:
         """A problem's file."""
         return self._workspace.read(identity, "problem", WHAT)
@@ -178,8 +187,7 @@ class Problems:
 
     def _make_room(self) -> None:
         """Forget what was asked for longest ago, but never the newest."""
-        problems = [reading.problem for reading in self._readings.values()]
-        weights = [0 if problem is None else weight_of(problem) for problem in problems]
+        weights = [reading.weight for reading in self._readings.values()]
         while len(weights) > 1 and (len(weights) > MOST_KEPT or sum(weights) > MOST_KEPT_BYTES):
             self._readings.popitem(last=False)
             del weights[0]
@@ -195,17 +203,17 @@ class Problems:
             facts = {"id": content.entry.id, "name": reading.ready.name, "etag": content.etag}
             return content, facts | reading.view
 
-    def document_of(self, content: Content) -> dict[str, Any]:
-        """All about one file that was read."""
+    def json_of(self, content: Content) -> bytes:
+        """All about one file that was read, as JSON."""
         reading = self.reading_of(content)
-        return {
+        facts = {
             **file_facts(content),
             "ok": reading.problem is not None,
             "mistakes": reading.mistakes,
             **reading.summary(),
             "text": content.data.decode("utf-8", "replace"),
-            "document": reading.document,
         }
+        return json_bytes(facts)[:-1] + b',"document":' + (reading.read.data or b"null") + b"}"
 
     def create(self, name: str | None, data: bytes, author: str, *, draft: bool, as_json: bool) -> Content:
         """Store a new problem.
@@ -255,7 +263,7 @@ class Problems:
             raise reading.refusal
         if kind_of(data) == "plan":
             raise unprocessable([Mistake("format", "this is a plan, and a problem is expected: berth/v1")])
-        if reading.document is None and not _is_text(data):
+        if not reading.read.data and not _is_text(data):
             raise reading.refusal
         return reading
 

@@ -167,7 +167,7 @@ class _Reader:
         else:
             words = f"it can't be read: {self._child.why_ended()}"
         mistake = Mistake("", words)
-        return Read(None, None, (mistake,), 1, beyond_limits=True), False
+        return Read(b"", None, (mistake,), 1, beyond_limits=True), False
 
     def _missing(self, seconds: float) -> int | None:
         """Wait for an answer: None once it is there, or else as what the process might as well have ended."""

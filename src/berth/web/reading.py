@@ -17,6 +17,7 @@ from berth.files.mistakes import Mistake, located, mistakes_from
 from berth.model import BadInput
 from berth.model.network import MOST_IN_MATRICES
 from berth.processes import begin_child
+from berth.web.documents import json_bytes
 
 LARGEST = 32 * 2**20
 """Larger files are no problems or plans."""
@@ -44,7 +45,9 @@ TIRED_BYTES = 2**29
 class Read:
     """What a content says: its data and what is made of them, or mistakes."""
 
-    document: Any
+    data: bytes
+    """As JSON, ready for answers: taking over millions of values would keep the service from all else.
+    Empty where the content can't be read."""
     result: Any
     """A `Problem` or a `Plan`; None where there are mistakes."""
     mistakes: tuple[Mistake, ...] = ()
@@ -52,6 +55,10 @@ class Read:
     """Of all mistakes, also those that are not told."""
     beyond_limits: bool = False
     """It took too much time or memory to be read to the end."""
+    name: str | None = None
+    """What it calls itself."""
+    format: str | None = None
+    """What it says that it is."""
 
 
 def read_problem(data: bytes, file: str) -> Read:
@@ -60,10 +67,10 @@ def read_problem(data: bytes, file: str) -> Read:
     try:
         document = _document(data, file)
         check_size(document)
-        return Read(document, problem_from(document))
+        return _read(document, problem_from(document))
     except BadInput as error:
         text = data.decode("utf-8", "replace") if document is not None else ""
-        return Read(document, None, tuple(located(mistakes_from(error), text)), error.count)
+        return _read(document, None, tuple(located(mistakes_from(error), text)), error.count)
 
 
 def read_plan(data: bytes, file: str) -> Read:
@@ -71,9 +78,18 @@ def read_plan(data: bytes, file: str) -> Read:
     document = None
     try:
         document = _document(data, file)
-        return Read(document, plan_from(document))
+        return _read(document, plan_from(document))
     except BadInput as error:
-        return Read(document, None, tuple(mistakes_from(error)), error.count)
+        return _read(document, None, tuple(mistakes_from(error)), error.count)
+
+
+def _read(document: Any, result: Any, mistakes: tuple[Mistake, ...] = (), count: int = 0) -> Read:
+    name, form = (
+        found if isinstance(found, str) else None
+        for found in (document.get(key) if isinstance(document, dict) else None for key in ("name", "format"))
+    )
+    data = b"" if document is None else json_bytes(document)
+    return Read(data, result, mistakes, count, name=name, format=form)
 
 
 def _document(data: bytes, file: str) -> Any:

@@ -203,6 +203,7 @@ class Service:
         self.explaining = Explaining(settings, self.workspace.inner / "explaining")
         self.explanations = Lane("explanations", at_once=2, waiting=20)
         self.long_answers = Lane("long answers", at_once=4, waiting=60)
+        self.large_files = Lane("large files", at_once=2, waiting=20)
         self.runs = Runs(self.workspace, self.problems)
         self.tables = Tables(self.workspace)
         self.experiments = Experiments(self.workspace, self.tables)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Event
 
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from berth.files.mistakes import Mistake
 from berth.web.access import GuardedRoute
 from berth.web.answers import answer, unprocessable
 from berth.web.problems import example, example_list, reading_in
+from berth.web.readers import SMALL_BYTES
 from berth.web.requests import (
     Author,
     Body,
@@ -69,18 +72,29 @@ def check(request: Request, body: Body, name: FileName = None) -> Response:
     )
 
 
-@router.get("/problems/{id}", responses=failing(404))
-def one_problem(service: CurrentService, id: Id) -> Response:
+@router.get("/problems/{id}", responses=failing(404, 503))
+async def one_problem(service: CurrentService, id: Id, http: Request) -> Response:
     """A problem file: its text, its data, its mistakes."""
-    return _about(service, service.problems.content(id))
+    return await _in_turn(service, http, id, lambda: _about(service, service.problems.content(id)))
 
 
-@router.get("/problems/{id}/file", responses=failing(404))
-def problem_file(service: CurrentService, id: Id) -> Response:
+@router.get("/problems/{id}/file", responses=failing(404, 503))
+async def problem_file(service: CurrentService, id: Id, http: Request) -> Response:
     """A problem file as it is."""
-    content = service.problems.content(id)
-    kind = "application/json" if content.entry.path.suffix.lower() == ".json" else "application/yaml"
-    return Response(content.data, headers=etag_header(content), media_type=kind)
+
+    def as_it_is() -> Response:
+        content = service.problems.content(id)
+        kind = "application/json" if content.entry.path.suffix.lower() == ".json" else "application/yaml"
+        return Response(content.data, headers=etag_header(content), media_type=kind)
+
+    return await _in_turn(service, http, id, as_it_is)
+
+
+async def _in_turn(service: Service, http: Request, id: str, work: Callable[[], Response]) -> Response:
+    """Answer at once, or with a large file when it is its turn: many of them would take all memory."""
+    if await run_in_threadpool(service.problems.size, id) <= SMALL_BYTES:
+        return await run_in_threadpool(work)
+    return await service.large_files.run(http, lambda _: work())
 
 
 @router.get("/problems/{id}/view", responses=failing(404, 422, 503))
@@ -125,4 +139,4 @@ def take_example(service: CurrentService, name: str, author: Author) -> Response
 
 
 def _about(service: Service, content: Content, status: int = 200) -> Response:
-    return file_answer("problems", content, service.problems.document_of(content), status)
+    return file_answer("problems", content, service.problems.json_of(content), status)

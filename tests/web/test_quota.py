@@ -29,18 +29,31 @@ def test_bytes_and_files_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / ".berth" / "a").write_bytes(b"x" * 60)
     (tmp_path / "b").write_bytes(b"x" * 20)
     (tmp_path / "link").symlink_to("/dev/zero")
-    assert measured(tmp_path) == (80 + len("/dev/zero"), 3)
-    quota = Quota(tmp_path, 100, 5)
+    assert measured(tmp_path) == (80 + len("/dev/zero"), 4)
+    quota = Quota(tmp_path, 100, 6)
     quota.take(10, 1)
     with pytest.raises(Refused, match=r"the workspace may hold 0 MiB; .* --workspace-size"):
         quota.take(2, 1)
     quota.take(1, 1)
-    with pytest.raises(Refused, match=r"the workspace may hold 5 files; .* --workspace-files"):
+    with pytest.raises(Refused, match=r"the workspace may hold 6 files; .* --workspace-files"):
         quota.take(0, 1)
     quota.take(-5, 0)
     (tmp_path / "b").unlink()
     quota.measure_again()
     quota.take(20, 3)
+
+
+def test_folders_are_no_way_around_it(settings: Settings, workspace: Path) -> None:
+    """Those that a name asks for count, also when nothing is in them any more."""
+    with asked(settings, workspace_files=measured(workspace)[1] + 40) as client:
+        for number in range(20):
+            made = client.post(f"{API}/problems", params={"name": f"{number}/a/b/c.yaml"}, content=PROBLEM)
+            if made.status_code != 201:
+                break
+            etag = {"If-Match": made.headers["etag"]}
+            client.delete(f"{API}/problems/{made.json()['id']}", headers=etag)
+        assert (made.status_code, number > 2) == (507, True)
+        assert not (workspace / str(number)).exists()
 
 
 @pytest.mark.parametrize("limit", [{"workspace_bytes": 2000}, {"workspace_files": 3}])

@@ -14,7 +14,10 @@ MEASURED_SECONDS = 30.0
 
 
 class Quota:
-    """The bytes and files of a folder, hidden ones included; what is stored meanwhile is added."""
+    """The bytes and files of a folder, hidden ones included; what is stored meanwhile is added.
+
+    Folders count as files: else empty ones could fill the disk, and hide what comes behind them in lists.
+    """
 
     def __init__(self, root: Path, most_bytes: int, most_files: int) -> None:
         self._root = root
@@ -55,9 +58,10 @@ class Quota:
 
 
 def measured(root: Path) -> tuple[int, int]:
-    """The bytes and the number of all files below a folder; links count for themselves."""
+    """The bytes and the number of all files and folders below a folder; links count for themselves."""
     size = files = 0
-    for folder, _, names in os.walk(root):
+    for folder, folders, names in os.walk(root):
+        files += len(folders)
         for name in names:
             try:
                 size += os.lstat(os.path.join(folder, name)).st_size

@@ -290,6 +290,8 @@ class Workspace:
             entry = self._inside(path)
             if entry is None:
                 raise Refused(409, f"{path} would be outside of the workspace")
+            parents = (self.root / parent for parent in path.parents)
+            self.quota.take(0, sum(not parent.exists() for parent in parents))
             try:
                 entry.place.parent.mkdir(parents=True, exist_ok=True)
             except (FileExistsError, NotADirectoryError):

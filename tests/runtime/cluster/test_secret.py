@@ -10,8 +10,10 @@ import pwd
 import shutil
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,7 +26,6 @@ from berth.runtime.cluster.access import access_for, page_at, page_of, secret_fo
 from berth.runtime.cluster.nodes import Cluster
 from berth.runtime.cluster.secret import ENVIRONMENT, FILE, Secret, new_secret_file, read_secret
 from berth.runtime.cluster.starting import start_cluster, temporary_cluster
-from berth.spark import spark_session
 from tests.runtime.cluster.small import processes_of, small_problem, wait_until
 
 ONE_NODE = {"nodes": [{"name": "rome"}], "links": []}
@@ -146,6 +147,39 @@ def cluster(home: Path) -> Iterator[Cluster]:
         yield started
 
 
+DRIVER = """
+import json, sys
+from berth.model import BadInput
+from berth.spark import spark_session
+
+master, settings = json.loads(sys.stdin.readline())
+try:
+    with spark_session(master, settings=settings) as session:
+        rows = session.range(1000).repartition(2).mapInArrow(lambda batches: batches, "id long")
+        print(rows.count(), flush=True)
+        sys.stdin.readline()
+except BadInput as error:
+    print(error, flush=True)
+"""
+
+
+@contextmanager
+def driver(cluster: Cluster, settings: dict[str, str]) -> Iterator[str]:
+    """An application on a cluster, in a process of its own: there may be a session in this one.
+
+    It stays for the time of a `with` block; gives what it has counted, or why it was refused.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps([cluster.master_url, HERE | settings]) + "\n")
+        process.stdin.flush()
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+
+
 def submitting(cluster: Cluster, options: Sequence[str], environment: dict[str, str]) -> str:
     """Ask the master to run a program on a worker, as `nobody`, and return what is said to that."""
     if os.geteuid() != 0:
@@ -233,9 +267,8 @@ def _status(port: int, method: str, path: str, headers: dict[str, str]) -> int:
 def test_the_secret_is_nowhere_to_be_seen(cluster: Cluster, home: Path) -> None:
     """While an application runs, no arguments have it, and no file but its own."""
     secret = cluster.secret()
-    with spark_session(cluster.master_url, settings=HERE | secret.session_settings()) as session:
-        rows = session.range(10).mapInArrow(lambda batches: batches, "id long").repartition(2)
-        assert rows.count() == 10
+    with driver(cluster, secret.session_settings()) as counted:
+        assert counted == "1000"
         arguments = [" ".join(process.cmdline()) for process in _all_processes()]
         assert any("CoarseGrainedExecutorBackend" in text for text in arguments)
         assert [text for text in arguments if secret.text in text] == []
@@ -267,20 +300,23 @@ def _has(file: Path, text: str) -> bool:
     ("settings", "reason"),
     [
         ({}, "it asks for a secret: name the file that has it in BERTH_CLUSTER_SECRET_FILE"),
-        (Secret("x" * 64).session_settings(), "it has another secret, or none"),
-        (Secret("x" * 64, True).session_settings(), "it has another secret, or doesn't encrypt"),
+        pytest.param(
+            *(Secret("x" * 64).session_settings(), "it has another secret, or none"), marks=pytest.mark.long
+        ),
+        pytest.param(
+            *(Secret("x" * 64, True).session_settings(), "it has another secret, or doesn't encrypt"),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_driver_that_is_refused_says_so(settings: dict[str, str], reason: str, cluster: Cluster) -> None:
     """It doesn't knock for a minute, and no application is left waiting."""
-    with (
-        pytest.raises(BadInput, match=rf"{cluster.master_url} doesn't let us in: {reason}"),
-        spark_session(cluster.master_url, settings=HERE | settings),
-    ):
-        pass
+    with driver(cluster, settings) as told:
+        assert f"{cluster.master_url} doesn't let us in: {reason}" in told
     assert page_of(cluster).applications == ()
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_an_encrypted_cluster(home: Path) -> None:
     """An application with its settings runs there; one that has the secret and doesn't encrypt is refused."""
@@ -288,15 +324,9 @@ def test_an_encrypted_cluster(home: Path) -> None:
     try:
         secret = cluster.secret()
         assert secret.encrypts
-        with (
-            pytest.raises(BadInput, match="doesn't let us in"),
-            spark_session(
-                cluster.master_url, settings=HERE | Secret(secret.text, encrypts=False).session_settings()
-            ),
-        ):
-            pass
-        with spark_session(cluster.master_url, settings=HERE | secret.session_settings()) as session:
-            rows = session.range(1000).repartition(2).mapInArrow(lambda batches: batches, "id long")
-            assert rows.count() == 1000
+        with driver(cluster, Secret(secret.text, encrypts=False).session_settings()) as told:
+            assert "doesn't let us in" in told
+        with driver(cluster, secret.session_settings()) as counted:
+            assert counted == "1000"
     finally:
         stop_cluster(cluster)

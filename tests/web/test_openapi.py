@@ -21,12 +21,12 @@ from berth.web.security import Settings
 from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = int(os.environ.get("BERTH_OPENAPI_EXAMPLES", "5"))
+EXAMPLES = int(os.environ.get("BERTH_OPENAPI_EXAMPLES", "3"))
 """Requests for each route: `make fuzz` sends more."""
 FEW = settings(
     max_examples=EXAMPLES,
     deadline=None,
-    derandomize=EXAMPLES == 5,
+    derandomize=EXAMPLES == 3,
     suppress_health_check=list(HealthCheck),
     database=None,
 )

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from berth.web.answers import Refused
 from berth.web.readers import Readers, _Lane
-from berth.web.reading import read_problem
+from berth.web.reading import TIRED_BYTES, read_problem
 from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 SLOW = b"name: [" + b"[]," * 1_000_000 + b"]"
@@ -53,6 +53,17 @@ def test_values_come_back_as_json(lane: _Lane) -> None:
     assert (read.result, read.name, read.format) == (None, "draft", None)
     assert json.loads(read.data) == {"name": "draft", "format": [1], "sizes": [None, [], {"a": 16}]}
     assert lane.read("problem", b"name: [", "p.yaml", 2).data == b""
+
+
+def test_the_size_of_the_service_is_not_the_reader_s(lane: _Lane) -> None:
+    """A process takes over the most memory that its parent has had: that doesn't make it tired."""
+    ballast = bytearray(TIRED_BYTES + 2**26)
+    ballast[::4096] = b"x" * len(ballast[::4096])
+    lane.read("problem", PROBLEM.encode(), "p.yaml", 2)
+    process = process_of(lane)
+    lane.read("problem", PROBLEM.encode(), "p.yaml", 2)
+    assert process_of(lane) == process
+    assert len(ballast) > TIRED_BYTES
 
 
 def test_what_takes_too_long(lane: _Lane) -> None:

@@ -95,13 +95,12 @@ def bomb(monkeypatch: pytest.MonkeyPatch, call: int) -> None:
     monkeypatch.setattr(publish, "write_text", counted(publish.write_text))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("options", "calls"),
     [
         pytest.param(IngestOptions(), (3, 7), id="at once"),
-        pytest.param(
-            IngestOptions(window_s=300, watermark_s=1300), (1, 6), id="windows", marks=pytest.mark.long
-        ),
+        pytest.param(IngestOptions(window_s=300, watermark_s=1300), (1, 6), id="windows"),
     ],
 )
 def test_failures_leave_no_trace(

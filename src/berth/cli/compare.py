@@ -139,7 +139,7 @@ def _solved(
 ) -> Row:
     """The plan of a policy, or why it has none."""
     try:
-        plan = solved(solver, limit, parameters)
+        plan = solved(solver, Budget(limit), parameters)
     except BadInput as error:
         return _without_plan(problem, policy, error, Plan(policy=policy))
     return row_of(problem, policy, plan)

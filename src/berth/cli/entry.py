@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import select
 import sys
+import time
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Self
 
 from berth.cli.exit_codes import BAD_INPUT, FAILED, INTERRUPTED, KEPT, NOT_FOUND
 
+BEGAN: ContextVar[float] = ContextVar("began")
+"""When the command began, by the monotonic clock: it takes a while to load, and on a busy machine seconds."""
 FILES = ("PROBLEM", "PLAN", "EVENTS")
 """What options call the files that people mix up."""
 
 
 def main() -> None:
     """Run the command; bad input becomes one line for each mistake and exit code 2."""
+    BEGAN.set(time.monotonic())
     with _Outputs() as outputs:
         try:
             sys.exit(_run())

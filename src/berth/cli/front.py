@@ -8,7 +8,6 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from berth.budget import Budget
 from berth.cli import completion
 from berth.cli.exit_codes import INFEASIBLE, KEPT, NOT_FOUND
 from berth.cli.options import (
@@ -18,6 +17,7 @@ from berth.cli.options import (
     Previous,
     ProblemFile,
     Seed,
+    budget_for,
     folder_for,
     option,
     settings_from,
@@ -73,7 +73,7 @@ def front(
     if folder is not None:
         folder_for("--out", folder, FRONT)
     before = None if previous is None else load_plan(previous)
-    budget = Budget(time_limit_from(time_limit))
+    budget = budget_for(time_limit_from(time_limit))
     parameters: dict[str, Any] = {**settings_from(settings)}
     with solving(budget) as progress:
         found = find_front(

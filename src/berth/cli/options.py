@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from berth.budget import Budget
 from berth.cli import completion
+from berth.cli.entry import BEGAN
 from berth.cli.progress import waiting
 from berth.evaluation import METRIC_BY_NAME
 from berth.files import check_writable
@@ -231,6 +234,17 @@ def time_limit_from(seconds: float) -> float | None:
     if not seconds > 0:
         raise BadInput(f"--time-limit: {seconds} is not above 0")
     return None if seconds == float("inf") else seconds
+
+
+LEAST_SHARE = 0.25
+"""Of a time limit, what solving gets however long the command took to load."""
+
+
+def budget_for(limit: float | None) -> Budget:
+    """What is left of a command's time limit."""
+    now = time.monotonic()
+    passed = now - BEGAN.get(now)
+    return Budget(None if limit is None else max(limit - passed, LEAST_SHARE * limit))
 
 
 @contextmanager

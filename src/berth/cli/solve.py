@@ -25,6 +25,7 @@ from berth.cli.options import (
     TimeLimit,
     Within,
     as_option,
+    budget_for,
     option,
     settings_from,
     share_from,
@@ -128,9 +129,9 @@ def solve(
     if alternatives is not None:
         share = _share(within, sequential)
         several = partial(find_alternatives, loaded, alternatives, share, differ, policy)
-        found = solved(partial(several, seed=seed, previous=before), limit, parameters)
+        found = solved(partial(several, seed=seed, previous=before), budget_for(limit), parameters)
         _show_several(loaded, found, out, as_json)
-    plan = solved(one, limit, parameters)
+    plan = solved(one, budget_for(limit), parameters)
     code = exit_code(plan)
     written = plan.found or code == KEPT
     if out is not None and written:
@@ -178,9 +179,8 @@ def solver_for(sequential: bool, events: str | None, leave: list[str] | None) ->
     return solve_at_once
 
 
-def solved(solver: Callable[..., Found], limit: float | None, parameters: Mapping[str, Any]) -> Found:
+def solved(solver: Callable[..., Found], budget: Budget, parameters: Mapping[str, Any]) -> Found:
     """What a solver finds; meanwhile it is shown how far it is."""
-    budget = Budget(limit)
     with solving(budget) as progress:
         return solver(budget=budget, progress=progress, **parameters)
 

@@ -27,6 +27,8 @@ class Goal:
     scale: Literal["normalised", "raw"] = "normalised"
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     """[best, worst] of every metric in a normalised sum."""
+    floor: float = -math.inf
+    """No plan is below it: 0 for normalised sums where every best is proved."""
 
     @property
     def single(self) -> str | None:
@@ -134,7 +136,10 @@ class Ceiling:
         value = self.goal.value(metrics)
         if value is None:
             return False
-        rounding = 1e-12 * max(abs(self.limit), abs(value)) + 1e-12
+        rounding = 1e-12 * max(abs(self.limit), abs(value))
+        if self.goal.single is None:
+            # it may come to 0 by chance; what is added up in it doesn't
+            rounding += 1e-12
         return value >= self.limit - rounding if self.goal.maximise else value <= self.limit + rounding
 
     @property

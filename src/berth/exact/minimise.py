@@ -22,6 +22,7 @@ from berth.exact.additive.sums import solve_sums
 from berth.exact.costs import least_costs, least_without_a_model
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, Sampling
+from berth.exact.relaxed.solve import solve_by_relaxation
 from berth.exact.start import first_packed_plan, first_plan
 from berth.exact.structure.any_shape import solve_small_graph
 from berth.exact.structure.by_shape import solve_by_structure
@@ -29,6 +30,7 @@ from berth.exact.structure.near import near_candidates, solve_near
 from berth.exact.survival.failovers import Failovers
 from berth.exact.survival.pipelines import solve_pipeline_failovers
 from berth.exact.task import ExactTask, Found, Progress, Ties, concluded
+from berth.exact.units import InUnit, unit_of
 from berth.model import Plan
 
 IndexArray = NDArray[np.intp]
@@ -66,7 +68,11 @@ def _general(task: ExactTask) -> Found:
 
 Method = Callable[[ExactTask], Found | None]
 """A way to solve a task exactly; None where it doesn't hold all its constraints and metrics."""
-METHODS: dict[str, Method] = {"search": solve_small_graph, "general": _general}
+METHODS: dict[str, Method] = {
+    "search": solve_small_graph,
+    "relaxation": solve_by_relaxation,
+    "general": _general,
+}
 
 
 def minimise(
@@ -87,6 +93,34 @@ def minimise(
     `staying` has the node of each instance that stays there, and -1 for those that may go anywhere.
     """
     placement = Placement(setting, sampling, staying=staying)
+    unit = unit_of(goal, placement)
+    if unit != 1.0:
+        told = progress
+        goal = InUnit(goal.weights, goal.scale, goal.bounds, inner=goal, factor=unit)
+        progress = lambda objective, bound: told(*(_in_unit(value, 1 / unit) for value in (objective, bound)))  # noqa: E731
+    solution = _minimise(placement, goal, budget, seed, gap, progress, ties, known)
+    return replace(
+        solution,
+        objective=_in_unit(solution.objective, 1 / unit),
+        bound=_in_unit(solution.bound, 1 / unit),
+    )
+
+
+def _in_unit(value: float | None, unit: float) -> float | None:
+    return None if value is None else value * unit
+
+
+def _minimise(
+    placement: Placement,
+    goal: Goal,
+    budget: Budget,
+    seed: int,
+    gap: float,
+    progress: Progress,
+    ties: Ties,
+    known: Plan | None,
+) -> Solution:
+    setting = placement.setting
     if any(len(nodes) == 0 for nodes in placement.candidates):
         return Solution("infeasible", trace={"method": "candidates"})
     for ceiling in setting.ceilings:
@@ -170,7 +204,8 @@ def _solved(task: ExactTask) -> tuple[Found, str]:
         if found is None:
             continue
         least = max(least, found.bound)
-        last = replace(found, bound=least), name
+        trace = {**last[0].trace, **found.trace}
+        last = replace(found, bound=least, trace=trace), name
         if found.outcome in ("optimal", "infeasible") or task.budget.over:
             break
         start = task.start if found.nodes is None else found.nodes
@@ -254,7 +289,7 @@ def _bound(goal: Goal, costs: float) -> float | None:
     bound = goal.from_costs(costs)
     if goal.single == "availability":
         return min(bound, 1.0) if bound > 1e-11 else 0.0
-    return max(bound, 0.0) if goal.single is not None else bound
+    return max(bound, 0.0 if goal.single is not None else goal.floor)
 
 
 def _concluded(

@@ -14,8 +14,8 @@ from berth.exact.packing import PACKING_METRICS
 from berth.exact.paths import PathTimes
 from berth.exact.placement import Placement, modelled, most_utilised
 
-SHARE = 0.15
-"""The share of the time that is left which each of these bounds may take."""
+SHARE = 1 / 3
+"""The share of the time that is left which all of these bounds together may take."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +52,26 @@ def objective_bounds(
     problem = setting.problem
     setting = modelled(setting)
     bounds = {}
-    for name in problem.objective:
+    budget, solves = budget.part(SHARE), 2 * len(problem.objective)
+    for number, name in enumerate(problem.objective):
         if name in problem.objective_bounds:
             bounds[name] = problem.objective_bounds[name]
             continue
-        solution = minimise(setting, Goal({name: 1.0}), budget.part(SHARE), seed)
+        part = budget.part(1 / (solves - 2 * number))
+        solution = minimise(setting, Goal({name: 1.0}), part, seed)
         if solution.status == "infeasible":
             return None
-        best = _proved(solution)
-        worst = _worst(setting, name, budget, seed)
+        best = _proved(name, solution)
+        worst = _worst(setting, name, budget.part(1 / (solves - 2 * number - 1)), seed)
         bounds[name] = _ordered(name, best, best if worst is None else worst)
     return bounds
 
 
-def _proved(solution: Solution) -> float:
-    """The optimum where it is proved, else the bound; at least what a plan shows to be possible."""
+def _proved(name: str, solution: Solution) -> float:
+    """The optimum where it is proved, else the bound; no metric is below 0, and no availability above 1."""
     if solution.bound is not None:
         return solution.bound
-    return solution.objective if solution.objective is not None else 0.0
+    return 1.0 if METRIC_BY_NAME[name].maximise else 0.0
 
 
 def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | None:
@@ -86,7 +88,7 @@ def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | No
         return 1.0
     if not isinstance(METRIC_BY_NAME[name], AdditiveMetric) and name not in PACKING_METRICS:
         return None
-    solution = minimise(setting, WorstGoal({name: 1.0}), budget.part(SHARE), seed)
+    solution = minimise(setting, WorstGoal({name: 1.0}), budget, seed)
     return solution.bound if solution.bound is not None else solution.objective
 
 

@@ -100,7 +100,9 @@ class _Attempts:
                 break
         trace = {"auto": self._tried}
         if last.status == "infeasible" or self._best is None:
-            return replace(last, trace={**last.trace, **trace}, policy=self._tried[-1]["policy"])
+            trace = {**last.trace, **trace}
+            bound = None if last.status == "infeasible" else self._bound
+            return replace(last, bound=bound, trace=trace, policy=self._tried[-1]["policy"])
         _, best = self._best
         optimal = self._settled and best.status in ("optimal", "feasible")
         return replace(
@@ -211,7 +213,10 @@ class _Attempts:
         objective = self._judged(answer)
         own = answer.goal is None or dict(answer.goal.weights) == dict(self._goal.weights)
         if answer.bound is not None and own:
-            self._bound = answer.bound if self._bound is None else self._tighter(self._bound, answer.bound)
+            known = answer.bound if self._bound is None else self._bound
+            self._bound = self._tighter(known, answer.bound)
+            if not self._goal.maximise:
+                self._bound = max(self._bound, self._goal.floor)
         if objective is not None and (self._best is None or self._better(objective, self._best[0])):
             of_another_goal = answer.status == "optimal" and not own
             self._best = objective, replace(answer, status="feasible") if of_another_goal else answer

@@ -95,7 +95,7 @@ def solve_for(task: Task, goal: Goal) -> Answer:
         Sampling(parameters.candidate_fraction, seed),
         progress=task.progress,
         ties=_picks(parameters),
-        known=None if task.start is None else Plan(assignment_of(task.problem, task.start)),
+        known=_known(task),
     )
     sampled = parameters.candidate_fraction < 1
     if solution.status == "infeasible" and not sampled:
@@ -106,6 +106,14 @@ def solve_for(task: Task, goal: Goal) -> Answer:
         if seen.trace.get("conflict"):
             return seen
     return _answer(task, goal, solution, sampled)
+
+
+def _known(task: Task) -> Plan | None:
+    """A plan to begin with: one that was found just now, else the previous one where it places everything."""
+    nodes = task.setting.previous_nodes if task.start is None else task.start
+    if nodes is None or ((nodes < 0) | (nodes >= len(task.problem.network.nodes))).any():
+        return None
+    return Plan(assignment_of(task.problem, nodes))
 
 
 def _picks(parameters: OdpParameters) -> Ties:
@@ -126,7 +134,8 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
             reason = f"a model with {trace['losses_left_out']} losses more is too large; try --policy search"
         if solution.trace.get("method") == "greedy":
             reason = "too large for an exact model, and a greedy plan violates some constraints"
-        return Answer("unknown", goal=goal, reason=f"no plan found: {reason}", trace=trace)
+        bound = solution.bound if doubt is None else None
+        return Answer("unknown", goal=goal, bound=bound, reason=f"no plan found: {reason}", trace=trace)
     ended = task.budget.reason if task.budget.over else None
     if solution.trace.get("method") == "greedy":
         ended = "too large for an exact model: a greedy plan"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -73,7 +74,11 @@ def problem_goal(task: Task) -> Goal | None:
         return goal
     task.progress(None, None, "bounds of each metric")
     bounds = objective_bounds(task.setting, task.budget, task.seed)
-    return None if bounds is None else replace(goal, bounds=bounds)
+    if bounds is None:
+        return None
+    # a best value that users give may be wrong
+    told = goal.weights.keys() & problem.objective_bounds.keys()
+    return replace(goal, bounds=bounds, floor=-math.inf if told else 0.0)
 
 
 @dataclass(frozen=True)

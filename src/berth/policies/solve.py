@@ -167,7 +167,7 @@ def _plan(task: Task, policy: str, answer: Answer) -> Plan:
     )
     if answer.nodes is None:
         # a label that no node has may be all that is in the way
-        return replace(plan, warnings=problem_warnings(problem))
+        return replace(plan, bound=answer.bound, warnings=problem_warnings(problem))
     evaluation = evaluation_of(Situation(task.setting, plan))
     objective = goal.value(evaluation.metrics) if goal is not None else None
     levels = answer.levels or _levels_of(problem, plan, goal)

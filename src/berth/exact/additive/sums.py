@@ -28,8 +28,8 @@ MOST_WORK = 2e10
 """Steps of loops, about, after which others may try."""
 COARSE = 1e-8
 """The share of the best costs that rounding may come to, before dearer choices are left out."""
-SHARE = 0.6
-"""The share of the time after which others may try."""
+SHARE, SHARE_OF_TREES = 0.6, 0.3
+"""The share of the time after which others may try; for graphs with circles they have the better bounds."""
 AGREED = 1e-7
 """The share by which the judge may see other costs than the tables have."""
 
@@ -121,7 +121,10 @@ def _by_search(search: Search, budget: Budget, report: _Reporter) -> Found:
     blocks, places = search.tables.cost.shape
     once = 20.0 * min((blocks * places) ** 2, (blocks + 15) * blocks * places * (places + 100))
     most = int(MOST_WORK / once) + 5
-    search.run(budget.part(SHARE), most, lambda best, bound: report(best, bound, search.plan))
+    whole = budget.part(SHARE)
+    for share in (SHARE_OF_TREES / SHARE, 1.0):
+        if "trees" not in search.bounds:
+            search.run(whole.part(share), most, lambda best, bound: report(best, bound, search.plan))
     trace = {"method": "sums", "branches": search.branches, "bound_by": search.bounds}
     outcome: Outcome = "optimal" if search.done else "feasible"
     if search.plan is None:

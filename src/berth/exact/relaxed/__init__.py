@@ -1,0 +1,1 @@
+"""Bounds by a linear relaxation that knows which blocks can share a node."""

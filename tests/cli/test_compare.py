@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from berth.cli.output import folded
 from berth.files import load
 from tests.cli.in_process import run_berth as berth
 
@@ -152,14 +153,31 @@ def test_plans_that_break_something(small: Path) -> None:
 
 
 def test_what_many_lines_would_say_is_counted(tmp_path: Path) -> None:
-    """Three lines for a plan, and how many more there are."""
+    """Three lines for a plan, and how many more there are; instances of one operator share a line."""
     empty = tmp_path / "empty.json"
     empty.write_text(json.dumps({"assignment": {}}))
     compared = ("compare", TAG, "--plan", str(empty))
-    count = len(json.loads(berth(*compared, "--json").stdout)[0]["violations"])
+    count = len(folded(json.loads(berth(*compared, "--json").stdout)[0]["violations"]))
     lines = [line.partition(": ")[2] for line in berth(*compared).stdout.splitlines() if ".json: " in line]
     assert len(lines) == 4
     assert lines[-1] == f"and {count - 3} more; --json has them all"
+
+
+def test_what_plans_are_warned_of(small: Path) -> None:
+    """A column and lines say what is overloaded; what several plans have in common is told once."""
+    assert "warnings" not in berth("compare", "small.yaml", "--policy", "odp").stdout
+    busy = copy.deepcopy(SMALL)
+    operators = busy["applications"][0]["operators"]
+    operators[1] |= {"parallelism": 2, "demand": {"cpu": 1}, "work_ms": 40}
+    busy["applications"][0]["streams"][0]["tuple_bytes"] = 1000
+    busy["network"]["nodes"][0]["cores"] = 2
+    Path("busy.yaml").write_text(yaml.safe_dump(busy))
+    assert berth("solve", "busy.yaml", "--out", "busy.json").returncode == 0
+    printed = berth("compare", "busy.yaml", "--policy", "odp", "--plan", "busy.json").stdout
+    assert "breaks  warnings\n" in printed
+    assert [cells[-1] for cells in rows(printed).values() if cells] == ["3", "3"]
+    assert "odp, busy.json: node near: 80 processors needed, 4 there" in printed
+    assert "odp, busy.json: a/t#0: 40 processors needed, 2 there (and 1 more instance of it)" in printed
 
 
 def test_sums_are_on_one_scale(small: Path) -> None:

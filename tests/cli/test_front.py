@@ -56,6 +56,28 @@ def test_json_is_the_contract_s() -> None:
     assert told["complete"] is False
 
 
+def test_what_points_are_warned_of(tmp_path: Path) -> None:
+    """Overload is counted for each point and told below the table."""
+    fraud = tmp_path / "busy.yaml"
+    fraud.write_text(BUSY)
+    printed = berth("front", str(fraud), *BOTH).stdout
+    assert "cost per hour  warnings" in printed
+    assert "\nwarnings\n  ! every point: node a: 5 processors needed, 1 there\n" in printed
+
+
+BUSY = """
+format: berth/v1
+name: busy
+network: {nodes: [{name: a, cost_per_hour: 1}]}
+applications:
+  - name: p
+    operators:
+      - {name: s, emits_bytes_per_s: 1000}
+      - {name: t, work_ms: 50}
+    streams: [{from: s, to: t, tuple_bytes: 10}]
+"""
+
+
 def test_the_folder(tmp_path: Path) -> None:
     """Plan files, all of it, and pictures; what an older front left there is gone."""
     folder = tmp_path / "new" / "front"

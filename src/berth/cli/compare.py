@@ -28,7 +28,7 @@ from berth.cli.options import (
     time_limit_from,
     with_objective,
 )
-from berth.cli.output import metric_name, metric_value, out, plain_table, print_json
+from berth.cli.output import folded, metric_name, metric_value, out, plain_table, print_json
 from berth.cli.plan_files import read_plan
 from berth.cli.plan_view import accepted
 from berth.cli.progress import solving
@@ -58,7 +58,7 @@ Each policy has the whole time limit. One that can't take the problem is listed 
 0 if any plan breaks no constraint, else the best of the plans' own.
 """
 MOST_LINES = 3
-"""What a plan breaks is told in at most so many lines: a comparison is no list of them."""
+"""What a plan breaks or is warned of is told in at most so many lines: a comparison is no list of them."""
 NARROWEST = 60
 """What the table of metrics takes at least, in characters."""
 
@@ -200,21 +200,38 @@ def print_comparison(problem: Problem, rows: Sequence[Row]) -> None:
         lines = list(row.plan.violations)
         if not row.plan.found and row.plan.reason:
             lines = lines or [row.plan.reason]
-        more = len(lines) - MOST_LINES
-        told = [*lines[:MOST_LINES], *([f"and {more} more; --json has them all"] if more > 0 else [])]
-        for line in told:
-            out.print(f"[red]{escape(row.name)}[/]: {escape(line)}", soft_wrap=True)
+        _print_lines(row.name, lines, "red")
+    for lines, names in _warnings(rows).items():
+        _print_lines(", ".join(names), lines, "yellow")
     judged = [row for row in rows if row.plan.metrics]
     for block in _blocks(judged):
         out.print()
         _print_metrics(block, judged)
 
 
+def _print_lines(name: str, lines: Sequence[str], colour: str) -> None:
+    """The first of what is said of a plan, and how much more there is."""
+    lines = folded(lines)
+    more = len(lines) - MOST_LINES
+    for line in [*lines[:MOST_LINES], *([f"and {more} more; --json has them all"] if more > 0 else [])]:
+        out.print(f"[{colour}]{escape(name)}[/]: {escape(line)}", soft_wrap=True)
+
+
+def _warnings(rows: Sequence[Row]) -> dict[tuple[str, ...], list[str]]:
+    """What plans are warned of, with their names: those of the problem are the same for all of them."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        if row.plan.found and row.plan.warnings:
+            found.setdefault(tuple(row.plan.warnings), []).append(row.name)
+    return found
+
+
 def _print_plans(problem: Problem, rows: Sequence[Row]) -> None:
     in_turn = any("acceptance_ratio" in row.plan.trace for row in rows)
-    right = (3, 4, 5, 6) if in_turn else (3, 4, 5)
+    warned = any(row.plan.found and row.plan.warnings for row in rows)
+    more = [*["warnings"] * warned, *["accepted"] * in_turn]
     table = plain_table(
-        "plan", "goal", "status", "objective", "time", "breaks", *["accepted"] * in_turn, right=right
+        "plan", "goal", "status", "objective", "time", "breaks", *more, right=tuple(range(3, 6 + len(more)))
     )
     best = _best([row.value for row in rows if row.keeps_all], Goal(problem.objective).maximise)
     key = _key(problem.objective)
@@ -229,9 +246,17 @@ def _print_plans(problem: Problem, rows: Sequence[Row]) -> None:
             _starred(value, row.keeps_all and _is(row.value, best)),
             "-" if row.file or not row.applies else f"{plan.seconds:.2f} s",
             str(len(plan.violations)) if plan.found else "-",
+            *[_count(plan)] * warned,
             *[accepted(plan)] * in_turn,
         )
     out.print(table)
+
+
+def _count(plan: Plan) -> str:
+    """How many warnings there are."""
+    if not plan.found:
+        return "-"
+    return f"[yellow]{len(plan.warnings)}[/]" if plan.warnings else "0"
 
 
 def _blocks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from rich.markup import escape
 
+from berth.amounts import shortened
 from berth.cli import completion
 from berth.cli.exit_codes import INFEASIBLE, KEPT, NOT_FOUND
 from berth.cli.options import (
@@ -23,7 +24,7 @@ from berth.cli.options import (
     settings_from,
     time_limit_from,
 )
-from berth.cli.output import metric_value, out, plain_table, print_json, tell
+from berth.cli.output import folded, metric_value, out, plain_table, print_json, tell
 from berth.cli.progress import solving
 from berth.evaluation import METRIC_BY_NAME
 from berth.files import load, load_plan
@@ -44,6 +45,8 @@ FRONT_EXAMPLES = """Examples:
 
 Exit codes: 0 there are points, 2 bad input, 3 proved infeasible, 4 no plan found.
 """
+
+MOST_WARNINGS, MOST_NUMBERS = 6, 8
 
 
 def front(
@@ -127,12 +130,37 @@ def print_front(front: Front) -> None:
     if front.reason:
         out.print(f"ended early: {escape(front.reason)}", soft_wrap=True)
     out.print()
-    table = plain_table("", *names, "", "", right=(0, 1, 2))
+    warned = any(point.plan.warnings for point in front.points)
+    columns = ["", *names, *["warnings"] * warned, "", ""]
+    table = plain_table(*columns, right=(0, 1, 2, 3) if warned else (0, 1, 2))
     for number, point in enumerate(front.points, start=1):
         values = (
             metric_value(METRIC_BY_NAME[name].key, value)
             for name, value in zip(front.objectives, point.values, strict=True)
         )
         proof = "[green]proved[/]" if point.proved else "[yellow]found[/]"
-        table.add_row(str(number), *values, proof, "[bold]knee[/]" if point.knee else "")
+        count = len(point.plan.warnings)
+        told = [f"[yellow]{count}[/]" if count else "0"] * warned
+        table.add_row(str(number), *values, *told, proof, "[bold]knee[/]" if point.knee else "")
     out.print(table)
+    _print_warnings(front)
+
+
+def _print_warnings(front: Front) -> None:
+    """What plans of the front are warned of, with the numbers of their points."""
+    found: dict[str, list[int]] = {}
+    for number, point in enumerate(front.points, start=1):
+        for line in folded(point.plan.warnings):
+            found.setdefault(line, []).append(number)
+    if not found:
+        return
+    out.print("\n[bold yellow]warnings[/]")
+    for line, numbers in list(found.items())[:MOST_WARNINGS]:
+        if len(numbers) == len(front.points):
+            points = "every point"
+        else:
+            some = shortened([str(number) for number in numbers], MOST_NUMBERS)
+            points = f"point{'' if len(numbers) == 1 else 's'} {some}"
+        out.print(f"  [yellow]![/] {points}: {escape(line)}", soft_wrap=True)
+    if len(found) > MOST_WARNINGS:
+        out.print(f"  [dim]and {len(found) - MOST_WARNINGS} more; --json or --out has them all[/]")

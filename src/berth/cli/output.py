@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,11 +14,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from berth.amounts import counted
 from berth.evaluation import METRIC_BY_KEY, metric_text
 from berth.evaluation.metrics import words_of
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+_NUMBER = re.compile(r"(?<=\S)#\d+\b")
+"""The number of an instance in a message."""
 
 
 def print_json(document: Any) -> None:
@@ -64,17 +68,28 @@ def plain_table(*columns: str, right: tuple[int, ...] = ()) -> Table:
     return table
 
 
-def print_violations(lines: tuple[str, ...]) -> None:
-    """Every broken constraint on a line of its own."""
+def folded(lines: Sequence[str]) -> list[str]:
+    """Lines that say the same of several instances of an operator are one: the first, and how many more."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        found.setdefault(_NUMBER.sub("", line), []).append(line)
+    return [
+        same[0] if len(same) == 1 else f"{same[0]} (and {counted(len(same) - 1, 'more instance')} of it)"
+        for same in found.values()
+    ]
+
+
+def print_violations(lines: Sequence[str]) -> None:
+    """Every broken constraint; what breaks for several instances of an operator alike is one line."""
     if lines:
-        out.print(f"\n[bold red]breaks {len(lines)} constraint{'s' if len(lines) > 1 else ''}[/]")
-        for line in lines:
+        out.print(f"\n[bold red]breaks {counted(len(lines), 'constraint')}[/]")
+        for line in folded(lines):
             out.print(f"  [red]x[/] {escape(line)}", soft_wrap=True)
 
 
-def print_warnings(lines: tuple[str, ...]) -> None:
-    """What breaks nothing and is worth knowing, a line each."""
+def print_warnings(lines: Sequence[str]) -> None:
+    """What breaks nothing and is worth knowing, in the same way."""
     if lines:
-        out.print(f"\n[bold yellow]{len(lines)} warning{'s' if len(lines) > 1 else ''}[/]")
-        for line in lines:
+        out.print(f"\n[bold yellow]{counted(len(lines), 'warning')}[/]")
+        for line in folded(lines):
             out.print(f"  [yellow]![/] {escape(line)}", soft_wrap=True)

@@ -49,7 +49,7 @@ class _Picture:
 
     def drawn(self) -> Paper:
         first, second = (name.replace("_", " ") for name in self._front.objectives)
-        title, line = f"{self._front.problem}: {first} and {second}", self._front.line
+        title, line = f"{self._front.problem}: {first} and {second}", self._line()
         width = max(self._panel.right, MARGIN + title_width(title, line)) + MARGIN
         paper = Paper(width, self._panel.bottom + BELOW)
         paper.title(title, line)
@@ -58,6 +58,14 @@ class _Picture:
         self._draw_points(paper)
         self._write_key(paper)
         return paper
+
+    def _line(self) -> str:
+        """How many points there are, and how many of their plans are warned of something."""
+        warned, count = self._front.warned, len(self._front.points)
+        if not warned:
+            return self._front.line
+        points = "every point" if warned == count else f"{warned} of {count}"
+        return f"{self._front.line} · warnings for {points}"
 
     def _place(self, values: Point) -> Point:
         """Where a pair of values is on the paper."""

@@ -45,6 +45,11 @@ class Front:
         return next((point for point in self.points if point.knee), None)
 
     @property
+    def warned(self) -> int:
+        """How many points have a plan that is warned of something."""
+        return sum(bool(point.plan.warnings) for point in self.points)
+
+    @property
     def line(self) -> str:
         """How many points there are, and what is proved of them."""
         if not self.points:

@@ -137,23 +137,32 @@ def test_what_is_dragged_is_judged_undone_saved_and_compared(
 
 
 def test_what_if_a_node_goes(open_page: Callable[..., Page], stored: Callable[[str, str], str]) -> None:
-    """A click on a node says what moves and how slow it gets; a button shows what is left."""
+    """A click on a node says what moves and how slow it gets; a button turns the page to what is left."""
     page = open_page()
     solved(page, stored("edge-pipeline", "losing"))
+    before = tile(page, "response time ◎").inner_text()
     judged = page.locator(".map .surface").evaluate(
-        "(surface) => surface.picture.scene.nodes[[...surface.picture.load.keys()][0]].name"
+        """({picture: {scene, load}}) => scene.nodes[[...load.values()].find(({instances}) =>
+            instances.some((name) => !scene.operatorOfInstance.get(name).pinned)).index].name"""
     )
     page.mouse.click(*place_of(page, judged))
     part = page.locator(".details .loss")
     expect(part.get_by_role("heading")).to_have_text(f"If {judged} goes")
     expect(part).to_contain_text(re.compile("response time|can't be told"))
-    button = part.get_by_role("button")
-    if button.count():
-        expect(button).to_have_text("Show what is left")
-        button.click()
-        expect(part.get_by_role("button")).to_have_text("Show the plan again")
-        part.get_by_role("button").click()
-        expect(part.get_by_role("button")).to_have_text("Show what is left")
+    expect(part).to_contain_text(re.compile("urvived: "))
+    then = re.search(r"response time ([\d.]+ m?s) instead of", part.inner_text())
+    assert then is not None, part.inner_text()
+    part.get_by_role("button", name="Show what is left").click()
+    expect(part.get_by_role("button")).to_have_text("Show the plan again")
+    expect(tile(page, "response time ◎")).to_contain_text(then[1])
+    expect(page.get_by_text(f"after the loss of {judged}, slowest path {then[1]}")).to_be_visible()
+    expect(page.get_by_text("Proved optimal.")).to_have_count(0)
+    places = page.get_by_role("region", name=f"Where everything runs after the loss of {judged}")
+    assert judged not in places.locator("td:nth-child(2)").all_inner_texts()
+    page.get_by_role("button", name="Back to the plan").click()
+    expect(part.get_by_role("button")).to_have_text("Show what is left")
+    expect(tile(page, "response time ◎")).to_have_text(before)
+    expect(page.get_by_text("Proved optimal.")).to_be_visible()
 
 
 def test_plans_are_judged_by_the_problem_as_it_is_now(

@@ -1,6 +1,7 @@
 /** The numbers of a node, an operator or a link as lines: for tooltips, for the details panel, for screen readers. */
 
 import {byteRate, bytes, counted, inUnit, milliseconds, percent, quantity} from "../lib/format.js";
+import {instanceGroups} from "./scene.js";
 
 /** @param {any} use the node's entry of a judgement, if it hosts anything */
 export function nodeLines(scene, node, use) {
@@ -14,7 +15,7 @@ export function nodeLines(scene, node, use) {
     node.nic_bytes_per_s ? `network card ${byteRate(node.nic_bytes_per_s)}` : null,
     ...Object.entries(node.labels).map(([name, value]) => `${name}: ${value}`),
     node.holds.length ? `holds ${node.holds.join(", ")}` : null,
-    use ? `runs ${listed(use.instances)}` : null,
+    use ? `runs ${listed(instanceGroups(scene, use.instances))}` : null,
     ...(use?.uses ?? []).map((one) => `${one.label}: ${used(one)}`),
   ].filter(Boolean);
 }

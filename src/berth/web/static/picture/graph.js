@@ -26,6 +26,7 @@ export class GraphPicture {
     this.chosen = null;
     this.assignment = {};
     this.critical = new Set();
+    this.lost = new Set();
     this.world = s("g", {});
     this.svg = s("svg", {class: "graph-sheet", role: "group", "aria-label": "Operators and streams"}, this.world);
     this.surface = h("div", {class: "surface", tabindex: "-1"}, this.svg);
@@ -62,9 +63,10 @@ export class GraphPicture {
     this.fit();
   }
 
-  /** Colours every box by where its instances run, and marks the slowest path. */
-  setPlan(assignment, criticalPath) {
+  /** Colours every box by where its instances run, and marks the slowest path; `lost`: instances that are gone. */
+  setPlan(assignment, criticalPath, lost = []) {
     this.assignment = assignment ?? {};
+    this.lost = new Set(lost);
     const steps = (criticalPath?.steps ?? []).map((step) => step.instance.replace(/#\d+$/, ""));
     this.critical = new Set(steps);
     this.criticalPairs = new Set(steps.slice(1).map((step, index) => `${steps[index]} ${step}`));
@@ -108,13 +110,15 @@ export class GraphPicture {
         band.style.fill = node.colour;
         return band;
       }) : []);
-      place.textContent = nodes.length > 1 ? `on ${nodes.length} nodes` : nodes.length ? short(nodes[0].name, 20) : operator.pinned ? `pinned: ${short(operator.pinned, 12)}` : "";
+      const gone = operator.instances.some((instance) => this.lost.has(instance));
+      element.classList.toggle("gone", gone);
+      place.textContent = gone ? "✕ lost" : nodes.length > 1 ? `on ${nodes.length} nodes` : nodes.length ? short(nodes[0].name, 20) : operator.pinned ? `pinned: ${short(operator.pinned, 12)}` : "";
       name.setAttribute("y", place.textContent ? 18 : 26);
       const critical = this.critical.has(operator.full);
       element.classList.toggle("critical", critical);
       element.classList.toggle("chosen", operator.full === this.chosen);
       element.setAttribute("aria-pressed", String(operator.full === this.chosen));
-      element.setAttribute("aria-label", [...operatorLines(this.scene, operator, this.assignment), critical ? "on the slowest path" : ""].filter(Boolean).join(", "));
+      element.setAttribute("aria-label", [...operatorLines(this.scene, operator, this.assignment), gone ? "lost" : "", critical ? "on the slowest path" : ""].filter(Boolean).join(", "));
     }
     for (const {element, key} of this.streams) element.classList.toggle("critical", this.criticalPairs?.has(key) ?? false);
   }

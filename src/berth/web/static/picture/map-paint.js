@@ -7,6 +7,9 @@ import {theme} from "./theme.js";
 const NAME_FONT = "600 12.5px system-ui, 'DejaVu Sans', sans-serif";
 const SMALL_FONT = "11.5px system-ui, 'DejaVu Sans', sans-serif";
 const MOST_LABELS = 120;
+/** With more traffic than this labels don't look for a place beside it. */
+const MOST_AVOIDED = 60;
+const STEPS = 20;
 const DELAY_LEVELS = [0.6, 0.38, 0.2];
 
 /**
@@ -84,11 +87,8 @@ function paintThinLinks(context, {camera, thin, scene}, colours) {
 function paintTraffic(context, {traffic, scene, camera}, points, colours) {
   const most = Math.max(...traffic.map((link) => link.bytes_per_s ?? 0), 1e-9);
   for (const link of traffic) {
-    const [from, to] = [points[link.from], points[link.to]];
     const thickness = 1.6 + 5 * Math.sqrt((link.bytes_per_s ?? 0) / most);
-    const start = screenRadius(scene.nodes[link.from], camera) + 2;
-    const end = screenRadius(scene.nodes[link.to], camera) + 4;
-    const line = bow(from, to, start, end);
+    const line = lineOf(link, scene, camera, points);
     if (!line) continue;
     context.strokeStyle = context.fillStyle = link.critical ? colours["series-2"] : colours.accent;
     context.lineWidth = thickness;
@@ -107,6 +107,23 @@ function paintTraffic(context, {traffic, scene, camera}, points, colours) {
     }
     arrow(context, line.middle, line.to, 6 + thickness);
   }
+}
+
+function lineOf(link, scene, camera, points) {
+  const start = screenRadius(scene.nodes[link.from], camera) + 2;
+  const end = screenRadius(scene.nodes[link.to], camera) + 4;
+  return bow(points[link.from], points[link.to], start, end);
+}
+
+/** Points along the traffic, which labels had better not cover. */
+function trafficPoints({traffic, scene, camera}, points) {
+  if (traffic.length > MOST_AVOIDED) return [];
+  const lines = traffic.map((link) => lineOf(link, scene, camera, points)).filter(Boolean);
+  return lines.flatMap(({from, middle, to}) => Array.from({length: STEPS + 1}, (_, step) => {
+    const part = step / STEPS;
+    const along = (axis) => (1 - part) ** 2 * from[axis] + 2 * part * (1 - part) * middle[axis] + part ** 2 * to[axis];
+    return {x: along("x"), y: along("y")};
+  }));
 }
 
 /** A slightly bent line between two nodes, so that both directions are seen; null if they touch. */
@@ -132,7 +149,7 @@ function arrow(context, from, to, size) {
   context.fill();
 }
 
-function paintNodes(context, {scene, camera, load, chosen, target, allowed, planned}, points, colours) {
+function paintNodes(context, {scene, camera, load, lost, chosen, target, allowed, planned}, points, colours) {
   for (const node of scene.nodes) {
     const {x, y} = points[node.index];
     const radius = screenRadius(node, camera);
@@ -147,6 +164,7 @@ function paintNodes(context, {scene, camera, load, chosen, target, allowed, plan
     context.strokeStyle = planned && !use ? node.colour : colours["strong-line"];
     context.stroke();
     if (use) ring(context, x, y, radius + 4, use.share, colours);
+    if (lost.has(node.name)) cross(context, x, y, radius + 3, colours);
     context.globalAlpha = 1;
     if (node.index === chosen || node.index === target) {
       context.beginPath();
@@ -156,6 +174,18 @@ function paintNodes(context, {scene, camera, load, chosen, target, allowed, plan
       context.stroke();
     }
   }
+}
+
+/** Over a node that is gone. */
+function cross(context, x, y, reach, colours) {
+  context.lineWidth = 3;
+  context.strokeStyle = colours.bad;
+  context.beginPath();
+  context.moveTo(x - reach, y - reach);
+  context.lineTo(x + reach, y + reach);
+  context.moveTo(x - reach, y + reach);
+  context.lineTo(x + reach, y - reach);
+  context.stroke();
 }
 
 /** The load as a ring: full is 100 %, and more is red and thicker. */
@@ -194,7 +224,8 @@ function textWidth(context, text, font) {
   return widths.get(key);
 }
 
-function paintLabels(context, {scene, camera, load, chosen, target, width, height}, points, colours) {
+function paintLabels(context, what, points, colours) {
+  const {scene, camera, load, chosen, target, width, height} = what;
   const wanted = scene.nodes.map((node) => {
     const use = load.get(node.index);
     const second = use ? secondLine(scene, use) : "";
@@ -209,7 +240,8 @@ function paintLabels(context, {scene, camera, load, chosen, target, width, heigh
   });
   context.lineJoin = "round";
   context.textBaseline = "top";
-  for (const {item, left, top} of arranged(wanted, {width, height}, mostLabels(scene, camera), discs(scene, camera, points))) {
+  const boxes = discs(scene, camera, points);
+  for (const {item, left, top} of arranged(wanted, {width, height}, mostLabels(scene, camera), boxes, trafficPoints(what, points))) {
     written(context, item.node.name, left, top, NAME_FONT, colours.ink, colours.card);
     if (item.second) written(context, item.second, left, top + 14, SMALL_FONT, colours.soft, colours.card);
   }

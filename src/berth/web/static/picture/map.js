@@ -25,6 +25,7 @@ export class MapPicture {
     this.camera = new Camera();
     this.load = new Map();
     this.traffic = [];
+    this.lost = new Set();
     this.chosen = this.target = -1;
     this.allowed = null;
     this.canvas = h("canvas", {"aria-hidden": "true"});
@@ -59,9 +60,10 @@ export class MapPicture {
     this.fit();
   }
 
-  /** Shows a plan as the judge sees it; null: the network alone. */
-  setJudgement(judgement) {
+  /** Shows a plan as the judge sees it; null: the network alone. `lost`: the names of nodes that are gone. */
+  setJudgement(judgement, lost = []) {
     this.planned = judgement !== null;
+    this.lost = new Set(lost);
     this.load = new Map((judgement?.nodes ?? []).map((use) => [use.index, use]));
     this.traffic = judgement?.links ?? [];
     this.changed();

@@ -13,10 +13,11 @@ const LEGIBLE = 0.5;
 
 /**
  * @param {any} scene see scene.js
- * @param {{judgement?: any, onOperator?: Function, onNode?: Function, onGrab?: Function, lossOf?: (node: any) => Promise<any>}} options
- *   lossOf asks what becomes of the plan when a node goes
+ * @param {{judgement?: any, onOperator?: Function, onNode?: Function, onGrab?: Function, lossOf?: (node: any) => Promise<any>, onLeft?: (loss: any) => void}} options
+ *   lossOf asks what becomes of the plan when a node goes; onLeft is told what the picture shows: the loss whose rest it
+ *   is, or null for the plan
  */
-export function picturePanel(scene, {judgement = null, onOperator, onNode, onGrab, lossOf} = {}) {
+export function picturePanel(scene, {judgement = null, onOperator, onNode, onGrab, lossOf, onLeft} = {}) {
   // A graph too large to be read beside the map gets the whole width below it; not where one is dragged to the other.
   const long = !onGrab && graphLayout(scene.applications, windowSize()).scale < LEGIBLE;
   const state = {judgement, chosen: null, loss: null, shown: false};
@@ -37,9 +38,14 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
     },
   });
 
+  /** The judgement in the picture: of the plan, or of what a loss leaves of it. */
+  function seen() {
+    return state.shown ? state.loss.after : state.judgement;
+  }
+
   function showOperator(operator) {
     graph.choose(operator);
-    const node = scene.nodeByName.get(state.judgement?.assignment?.[operator?.instances[0]]);
+    const node = scene.nodeByName.get(seen()?.assignment?.[operator?.instances[0]]);
     map.mark({chosen: node?.index ?? -1});
   }
 
@@ -64,23 +70,28 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
 
   function showLeft(shown) {
     state.shown = shown;
-    const picture = shown ? state.loss.after : state.judgement;
-    map.setJudgement(picture);
-    graph.setPlan(picture?.assignment, picture?.critical_path);
+    showPictures();
     showDetails();
+    onLeft?.(shown ? state.loss : null);
+  }
+
+  function showPictures() {
+    const loss = state.shown ? state.loss : null;
+    map.setJudgement(seen(), loss?.nodes);
+    graph.setPlan(seen()?.assignment, seen()?.critical_path, loss?.lost);
+    caption.textContent = slowest();
   }
 
   function lossPart() {
     if (!state.loss) return null;
     if (state.loss.refused) return h("p", {class: "quiet fine"}, state.loss.refused);
-    return lossSection(state.loss, state.shown, () => showLeft(!state.shown));
+    return lossSection(scene, state.loss, state.shown, () => showLeft(!state.shown));
   }
 
   function showDetails() {
     const {node, operator} = state.chosen ?? {};
-    const assignment = state.judgement?.assignment;
-    const lines = node ? nodeLines(scene, node, state.judgement?.nodes.find((use) => use.index === node.index))
-      : operator ? operatorLines(scene, operator, assignment) : null;
+    const lines = node ? nodeLines(scene, node, seen()?.nodes.find((use) => use.index === node.index))
+      : operator ? operatorLines(scene, operator, seen()?.assignment) : null;
     fill(details, lines
       ? [h("h3", {}, node ? [swatch(node.colour), " ", node.name] : lines[0]), h("ul", {}, lines.slice(1).map((line) => h("li", {}, line))), lossPart()]
       : h("p", {class: "quiet"}, "Choose a node on the map or an operator in the graph to see its numbers here."));
@@ -88,10 +99,8 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
 
   function update(next) {
     Object.assign(state, {judgement: next, loss: null, shown: false});
-    map.setJudgement(next);
-    graph.setPlan(next?.assignment, next?.critical_path);
+    showPictures();
     showDetails();
-    caption.textContent = slowest();
   }
 
   const caption = h("span", {class: "quiet fine"});
@@ -106,14 +115,15 @@ export function picturePanel(scene, {judgement = null, onOperator, onNode, onGra
     details);
 
   function slowest() {
-    const total = state.judgement?.critical_path?.total_ms;
-    return total ? ` — slowest path ${milliseconds(total)}, dashed` : " — boxes are operators, arrows are streams";
+    const total = seen()?.critical_path?.total_ms;
+    const left = state.shown ? ` — after the loss of ${state.loss.loss}` : "";
+    return left + (total ? `${left ? "," : " —"} slowest path ${milliseconds(total)}, dashed` : left ? "" : " — boxes are operators, arrows are streams");
   }
 
   map.setScene(scene);
   graph.setScene(scene);
   update(judgement);
-  return {element, map, graph, update, showOperator, destroy: () => { map.destroy(); graph.destroy(); }};
+  return {element, map, graph, update, showOperator, showPlan: () => showLeft(false), destroy: () => { map.destroy(); graph.destroy(); }};
 }
 
 function layoutText(scene) {

@@ -7,12 +7,17 @@ import {nodeColour} from "../lib/palette.js";
 import {project} from "./geography.js";
 
 const WORLD = 1000;
+/** How far apart nodes are drawn at least, as a share of the picture, so that each and its name can be seen. */
+const APART = 0.085;
+/** With more nodes than this only those at one place are moved: in a crowd one zooms. */
+const MOST_APART = 60;
+const ROUNDS = 80;
 
 /** @param {any} view the answer of GET /problems/{id}/view */
 export function sceneOf(view) {
-  const places = spread(view.nodes.map((node) => (view.geographic
-    ? project(node.longitude, node.latitude)
-    : {x: node.x * WORLD, y: node.y * WORLD})));
+  const places = view.geographic || view.nodes.length > MOST_APART
+    ? spread(view.nodes.map((node) => (view.geographic ? project(node.longitude, node.latitude) : inWorld(node))))
+    : movedApart(view.nodes.map(inWorld));
   const resource = view.resources.includes("cpu") ? "cpu" : view.resources[0];
   const amounts = view.nodes.map((node) => node.capacity[resource] ?? node.speed);
   const most = Math.max(...amounts, 1e-9);
@@ -46,6 +51,49 @@ export function sceneOf(view) {
 export function nodesOf(scene, operator, assignment) {
   const names = new Set(operator.instances.map((instance) => assignment?.[instance]).filter(Boolean));
   return [...names].map((name) => scene.nodeByName.get(name)).filter(Boolean);
+}
+
+/** Instances in short, those of one operator together: "tag ×4", or "tag ×3 of 4" where there are others. */
+export function instanceGroups(scene, instances) {
+  const counts = new Map();
+  for (const instance of instances) {
+    const name = scene.operatorOfInstance.get(instance)?.full ?? instance;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts].map(([name, count]) => {
+    const all = scene.operatorByName.get(name)?.parallelism ?? 1;
+    if (all === 1) return name;
+    return count === all ? `${name} ×${all}` : `${name} ×${count} of ${all}`;
+  });
+}
+
+const inWorld = (node) => ({x: node.x * WORLD, y: node.y * WORLD});
+
+/** Nodes with hardly any delay between them: moved, as little as helps, until each stands for itself. */
+function movedApart(places) {
+  const box = boxOf(places);
+  const least = APART * Math.max(box.right - box.left, box.bottom - box.top, 1e-6);
+  const moved = places.map((place) => ({...place}));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    let near = false;
+    for (let one = 0; one < moved.length; one += 1) {
+      for (let other = 0; other < one; other += 1) {
+        const [across, down] = [moved[one].x - moved[other].x, moved[one].y - moved[other].y];
+        const length = Math.hypot(across, down);
+        if (length >= least * (1 - 1e-6)) continue;
+        near = true;
+        // two at one spot have no direction away from each other: their numbers give them one
+        const angle = length > 1e-9 ? Math.atan2(down, across) : 2.4 * one;
+        const [x, y] = [((least - length) / 2) * Math.cos(angle), ((least - length) / 2) * Math.sin(angle)];
+        moved[one].x += x;
+        moved[one].y += y;
+        moved[other].x -= x;
+        moved[other].y -= y;
+      }
+    }
+    if (!near) break;
+  }
+  return moved;
 }
 
 /** Nodes at one place (two providers in one city) stand side by side, so that each can be seen and hit. */

@@ -7,7 +7,8 @@ import {only} from "../lib/me.js";
 import {goalMetric} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
 
-export function explanationSection(problem, plan, metrics, entry) {
+/** @param {HTMLElement} about a line under the heading, of which plan this is */
+export function explanationSection(problem, plan, metrics, entry, scene, about) {
   const place = h("div", {class: "stack", "aria-live": "polite"});
   const unit = goalMetric(entry.goal, metrics)?.unit ?? "";
   const explain = async (whatIf) => {
@@ -23,7 +24,7 @@ export function explanationSection(problem, plan, metrics, entry) {
   };
   fill(place, h("p", {class: "quiet"}, "The best other node for each operator, what is full, the slowest path, and what would help."),
     only("planner", h("button", {type: "button", class: "primary", onclick: () => explain("none")}, "Explain this plan")));
-  return h("section", {class: "card"}, h("h2", {}, "Why"), place);
+  return h("section", {class: "card"}, h("h2", {}, "Why"), about, place);
 }
 
 function alternatives(answer, unit) {

@@ -66,6 +66,19 @@ def test_busy_where_nobody_asks() -> None:
     assert busy_shares(found).tolist() == [0.125, 0.125, 0.125]
 
 
+def test_busy_is_a_share_of_the_whole_node() -> None:
+    """Also where not all of it may be used; what is allowed says what is too much."""
+    problem, plan = several_applications()
+    tight = replace(problem, network=replace(problem.network, max_utilisation=0.5))
+    found = situation(tight, plan)
+    busy = next(use for use in node_uses(found) if use.label == "busy")
+    assert busy.there.tolist() == found.network.processors.tolist()
+    assert busy.allowed.tolist() == (0.5 * busy.there).tolist()
+    assert busy_shares(found).tolist() == (busy.needed / busy.there).tolist()
+    node = int(busy.needed.argmax())
+    assert busy.fullness(node) == pytest.approx(2.0 * busy_shares(found)[node])
+
+
 def test_cards_send_and_receive() -> None:
     """Every flow counts at both of its ends."""
     found = situation(*several_applications())

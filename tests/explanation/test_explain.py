@@ -13,7 +13,7 @@ from berth.explanation import document, explain
 from berth.explanation.alternatives import Judge
 from berth.explanation.what_if import changes_tried, with_copy_of
 from berth.files import plan_from, problem_from
-from berth.model import BadInput, Plan, Problem
+from berth.model import Application, BadInput, Network, Node, Operator, Plan, Problem, Stream
 
 Entry = dict[str, Any]
 
@@ -355,6 +355,7 @@ def test_document() -> None:
             "explained",
             "units",
             "limits",
+            "binding",
             "critical_path",
             "sharing",
             "growth",
@@ -445,6 +446,22 @@ def test_processors_bind_where_nobody_asks() -> None:
     (growth,) = centre.growth
     assert growth.shared.copies == 1
     assert centre.warnings == ()
+
+
+def test_what_binds_in_rows() -> None:
+    """The instances of an operator on a node are one row, and a node that is exceeded is before them."""
+    application = Application(
+        "a",
+        (Operator("s", emits_bytes_per_s=100.0), Operator("t", parallelism=4, work_ms=60.0)),
+        (Stream("s", "t", tuple_bytes=1.0),),
+    )
+    problem = Problem("rows", Network((Node("x", cores=2.0),)), (application,))
+    plan = Plan(dict.fromkeys(problem.instances.names, "x"))
+    found = explain(problem, plan, what_if="none")
+    assert [(row.title, row.count) for row in found.bounds] == [("processor x", 1), ("core a/t×4 on x", 4)]
+    assert [row.use.share for row in found.bounds] == [3.0, 1.5]
+    assert "parallelism of 6" in found.bounds[1].use.advice
+    assert [row["name"] for row in document(found)["binding"]] == ["x", "a/t×4 on x"]
 
 
 def test_what_one_more_core_brings_where_nobody_asks() -> None:

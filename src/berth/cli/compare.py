@@ -201,8 +201,8 @@ def print_comparison(problem: Problem, rows: Sequence[Row]) -> None:
         if not row.plan.found and row.plan.reason:
             lines = lines or [row.plan.reason]
         _print_lines(row.name, lines, "red")
-    for lines, names in _warnings(rows).items():
-        _print_lines(", ".join(names), lines, "yellow")
+    for warnings, names in _warnings(rows).items():
+        _print_lines(", ".join(names), warnings, "yellow")
     judged = [row for row in rows if row.plan.metrics]
     for block in _blocks(judged):
         out.print()
@@ -211,9 +211,9 @@ def print_comparison(problem: Problem, rows: Sequence[Row]) -> None:
 
 def _print_lines(name: str, lines: Sequence[str], colour: str) -> None:
     """The first of what is said of a plan, and how much more there is."""
-    lines = folded(lines)
-    more = len(lines) - MOST_LINES
-    for line in [*lines[:MOST_LINES], *([f"and {more} more; --json has them all"] if more > 0 else [])]:
+    told = folded(lines)
+    more = len(told) - MOST_LINES
+    for line in [*told[:MOST_LINES], *([f"and {more} more; --json has them all"] if more > 0 else [])]:
         out.print(f"[{colour}]{escape(name)}[/]: {escape(line)}", soft_wrap=True)
 
 

@@ -35,7 +35,7 @@ from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
 from berth.evaluation.goal import Goal
-from berth.evaluation.limits import exceeds
+from berth.evaluation.limits import OneCore, Processor, exceeds
 from berth.explanation import DEFAULT_TIME_LIMIT, Depth, Explanation, document
 from berth.explanation import explain as explain_plan
 from berth.explanation.alternatives import Alternative, Explained
@@ -57,7 +57,7 @@ Exit codes: 0 the plan breaks no constraint, 2 bad input, 5 it breaks constraint
 """
 
 MOST_ROWS = 40
-MOST_LIMITS = 8
+MOST_LIMITS, MOST_HINTS = 8, 3
 MOST_STEPS = 16
 MOST_LOSSES = 8
 MOST_NAMES = 6
@@ -218,19 +218,27 @@ def _limits(explanation: Explanation) -> None:
         out.print("nothing that has a limit is in use")
         return
     table = plain_table("limit", "", "used", "of", "left", right=(2, 3, 4))
-    for use in explanation.limits[:MOST_LIMITS]:
+    rows = explanation.bounds
+    for row in rows[:MOST_LIMITS]:
+        use = row.use
         style = "red" if use.exceeded else "yellow" if use.share > 0.999 else ""
         share = percentage(use.share) if math.isfinite(use.share) else "all"
         table.add_row(
-            escape(f"{use.kind} {use.name}"),
+            escape(row.title),
             Text(f"{bar(use.share)} {share}", style),
             in_unit(use.needed, use.unit),
             in_unit(use.limit, use.unit),
             Text(in_unit(use.slack, use.unit), style),
         )
     out.print(table)
-    if len(explanation.limits) > MOST_LIMITS:
-        out.print(f"[dim]and {counted(len(explanation.limits) - MOST_LIMITS, 'more limit')}[/]")
+    if len(rows) > MOST_LIMITS:
+        out.print(f"[dim]and {counted(len(rows) - MOST_LIMITS, 'more limit')}[/]")
+    most = explanation.situation.network.max_utilisation
+    if most is not None and most < 1.0 and any(isinstance(row.use.of, Processor | OneCore) for row in rows):
+        allowed = f"{percentage(most)} of processors and cores may be used (max_utilisation)"
+        out.print(f"[dim]{allowed}; these are shares of that[/]", soft_wrap=True)
+    for row in [row for row in rows if row.use.exceeded][:MOST_HINTS]:
+        out.print(f"{escape(row.title)}: {escape(row.use.advice)}", soft_wrap=True)
 
 
 def _path(explanation: Explanation) -> None:
@@ -388,7 +396,13 @@ def _what_if(explanation: Explanation) -> None:
     _title(f"What would help (solved again by {found.policy})")
     outcomes = [found.unchanged, *(item.outcome for item in found.changes)]
     busy = any(outcome.utilisation for outcome in outcomes)
-    columns = ["change", _goal_name(explanation.goal), "", "gain", *(["busiest"] if busy else [])]
+    columns = [
+        "change",
+        _goal_name(explanation.goal),
+        "",
+        "gain",
+        *(["busiest"] if busy else []),
+    ]
     table = plain_table(*columns, right=(1, 3, 4))
     order = sorted(found.changes, key=lambda item: -math.inf if item.gain is None else -item.gain)
     rows = [
@@ -399,6 +413,8 @@ def _what_if(explanation: Explanation) -> None:
         utilisation = [_utilisation(outcome)] if busy else []
         table.add_row(escape(words), *_outcome_cells(explanation.goal, outcome), gain, *utilisation)
     out.print(table)
+    if busy and (explanation.situation.network.max_utilisation or 1.0) < 1.0:
+        out.print("[dim]busiest: the share of a whole node or core, whatever of it may be used[/]")
 
 
 def _utilisation(outcome: Outcome) -> Text:

@@ -151,12 +151,17 @@ def _drawn(explanation: Explanation) -> Paper:
 
 
 def _limits(explanation: Explanation) -> BarList:
-    bars = []
-    for use in explanation.limits[:MOST_LIMITS]:
-        text = percentage(use.share) if math.isfinite(use.share) else "none there"
-        bars.append(Bar(f"{use.kind} {use.name}", use.share, text, load_colour(use.share)))
-    left = len(explanation.limits) - MOST_LIMITS
-    return BarList("What binds", tuple(bars), f"and {left} more" if left > 0 else "")
+    bars, rows = [], explanation.bounds
+    for row in rows[:MOST_LIMITS]:
+        share = row.use.share
+        text = percentage(share) if math.isfinite(share) else "none there"
+        bars.append(Bar(row.title, share, text, load_colour(share)))
+    left = len(rows) - MOST_LIMITS
+    most = explanation.situation.network.max_utilisation
+    allowed = (
+        "" if most is None or most == 1.0 else f" (processors: of the {percentage(most)} that may be used)"
+    )
+    return BarList(f"What binds{allowed}", tuple(bars), f"and {left} more" if left > 0 else "")
 
 
 def _alternatives(explanation: Explanation) -> BarList:

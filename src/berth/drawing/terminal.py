@@ -47,7 +47,9 @@ def node_table(situation: Situation) -> RenderableType:
     """What runs on every node in use, and how much of it that takes."""
     network = situation.network
     kept = f", without the {percentage(network.headroom)} kept free" if network.headroom else ""
-    title = Text.assemble(("Nodes", STRONG), f" (use of what is there{kept})")
+    most = network.max_utilisation
+    allowed = "" if most is None or most == 1.0 else f"; processors may be busy for {percentage(most)}"
+    title = Text.assemble(("Nodes", STRONG), f" (use of what is there{kept}{allowed})")
     table = _table("node", "runs")
     table.add_column(no_wrap=True)
     table.add_column("use", no_wrap=True)
@@ -88,19 +90,20 @@ def _use_cells(uses: list[NodeUse], node: int) -> tuple[Text, Text, Text, Text]:
         if needed == 0.0 or math.isinf(there):
             continue
         share = needed / there if there > 0.0 else math.inf
-        style = ALARM if exceeds(share, 1.0) else PLAIN
+        over = exceeds(needed, float(use.allowed[node]))
+        style = ALARM if over else PLAIN
         labels.append(f"{fitted(use.label, WIDEST_LABEL)}\n")
         bars.append(f"{bar(share)}\n", style)
         shares.append(f"{_share_text(share)}\n", style)
-        amounts.append(f"{_amount(use, needed, there)}\n", style)
+        amounts.append(f"{_amount(use, needed, there, over)}\n", style)
     for text in (labels, bars, shares, amounts):
         text.right_crop(1)
     return labels, bars, shares, amounts
 
 
-def _amount(use: NodeUse, needed: float, there: float) -> str:
+def _amount(use: NodeUse, needed: float, there: float, over: bool) -> str:
     words = [] if use.shown is None else [use.shown(needed), "of", use.shown(there)]
-    return " ".join([*words, "OVER"] if exceeds(needed, there) else words)
+    return " ".join([*words, "OVER"] if over else words)
 
 
 def bar(share: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from berth.amounts import quantity
 from berth.evaluation import Situation
-from berth.evaluation.limits import NetworkCard, shown_place_limits
+from berth.evaluation.limits import NetworkCard, Processor, shown_place_limits
 
 FloatArray = NDArray[np.float64]
 
@@ -22,8 +23,15 @@ class NodeUse:
     label: str
     needed: FloatArray
     there: FloatArray
+    allowed: FloatArray
+    """What of it may be used: less than there is, where the problem has a `max_utilisation`."""
     shown: Callable[[float], str] | None
     """How an amount of it is written; None: only the share counts."""
+
+    def fullness(self, node: int) -> float:
+        """How much of what may be used is used; infinite where that is nothing and something is needed."""
+        needed, allowed = float(self.needed[node]), float(self.allowed[node])
+        return needed / allowed if allowed > 0.0 else math.inf if needed > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -55,17 +63,21 @@ def node_uses(situation: Situation) -> list[NodeUse]:
         used = limit.used(situation)
         if limit.of_nodes and (limit.matters or used.any()):
             shown = None if limit.only_share else quantity
-            uses.append(NodeUse(limit.picture_label or limit.label, used, limit.room, shown))
+            there = situation.network.processors if isinstance(limit, Processor) else limit.room
+            uses.append(NodeUse(limit.picture_label or limit.label, used, there, limit.room, shown))
     cards = situation.network.nic_bytes_per_s
     if situation.rates_known and np.isfinite(cards).any():
         used = NetworkCard(situation.setting).used(situation)
-        uses.append(NodeUse("card B/s", used, cards, quantity))
+        uses.append(NodeUse("card B/s", used, cards, cards, quantity))
     return uses
 
 
 def busy_shares(situation: Situation) -> FloatArray:
     """By node, the share of its processors that is busy; 0 where nothing is known of it."""
-    return np.nan_to_num(situation.node_load) / situation.network.processors
+    processors = situation.network.processors
+    limits = shown_place_limits(situation.setting)
+    used = next((limit.used(situation) for limit in limits if isinstance(limit, Processor)), None)
+    return np.zeros(len(processors)) if used is None else used / processors
 
 
 def link_uses(situation: Situation) -> list[LinkUse]:

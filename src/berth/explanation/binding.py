@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from berth.evaluation import Setting, Situation
 from berth.evaluation.limits import TOLERANCE, OneCore, Use, growing_uses, uses
@@ -54,6 +56,52 @@ def binding(situation: Situation) -> list[Use]:
     found = uses(situation)
     full = {use.name: use for use in found if not use.of.grows and use.share >= 1.0}
     return sorted([*(use for use in found if use.of.grows), *full.values()], key=lambda use: -use.share)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A limit as people look at it: the cores of all instances of an operator on a node are one."""
+
+    use: Use
+    """The fullest of them."""
+    name: str
+    count: int
+    """How many limits it stands for."""
+
+    @property
+    def title(self) -> str:
+        """What is limited, and where."""
+        return f"{self.use.kind} {self.name}"
+
+    def document(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {**self.use.document(), "name": self.name, "count": self.count}
+
+
+def grouped(situation: Situation, limits: Iterable[Use]) -> list[Bound]:
+    """Limits with one row for each operator on a node; nodes that are exceeded first, then the fullest."""
+    found: dict[tuple[str, str], list[Use]] = {}
+    for use in limits:
+        found.setdefault((use.kind, _group_of(situation, use)), []).append(use)
+    rows = [
+        Bound(max(same, key=lambda use: use.share), same[0].name if len(same) == 1 else name, len(same))
+        for (_, group), same in found.items()
+        for name in [group.replace(" on ", f"×{len(same)} on ", 1)]
+    ]
+    # a node that can't keep up says more than each of the instances on it
+    return sorted(
+        rows,
+        key=lambda row: (not row.use.exceeded, row.use.exceeded and row.use.node is None, -row.use.share),
+    )
+
+
+def _group_of(situation: Situation, use: Use) -> str:
+    """What a limit is put together with: the operator and the node, for the core of an instance."""
+    if not isinstance(use.of, OneCore):
+        return use.name
+    graph = situation.graph
+    instance, node = use.of.instance_and_node(use.place)
+    return f"{graph.operators[graph.operator_of[instance]].name} on {situation.network.nodes[node].name}"
 
 
 def slowest_path(situation: Situation) -> SlowestPath:

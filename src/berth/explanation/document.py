@@ -31,6 +31,7 @@ def document(explanation: Explanation) -> dict[str, Any]:
         "explained": len(explanation.operators),
         "units": explanation.units,
         "limits": [use.document() for use in explanation.limits],
+        "binding": [row.document() for row in explanation.bounds],
         "critical_path": _path(explanation.path),
         "sharing": None if explanation.sharing is None else _sharing(explanation.sharing),
         "growth": [_growth(item) for item in explanation.growth],

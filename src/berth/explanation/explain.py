@@ -16,7 +16,7 @@ from berth.evaluation.situation import critical_path
 from berth.evaluation.warnings import warnings
 from berth.exact.normalise import objective_bounds
 from berth.explanation.alternatives import Alternatives, Explained, Judge
-from berth.explanation.binding import Growth, SlowestPath, binding, growth_of, slowest_path
+from berth.explanation.binding import Bound, Growth, SlowestPath, binding, grouped, growth_of, slowest_path
 from berth.explanation.mending import Mending, mending_of
 from berth.explanation.moves import Unit, units_of
 from berth.explanation.shared_results import Sharing, sharing_of
@@ -74,6 +74,11 @@ class Explanation:
     what_if: WhatIfs | None
     survival: Survival | None
     """None: nothing has to be survived."""
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """The limits in rows: one for an operator on a node, nodes that are exceeded first."""
+        return grouped(self.situation, self.limits)
 
     @property
     def rows(self) -> list[tuple[list[int], Explained]]:

@@ -118,14 +118,14 @@ def _nodes(situation: Situation) -> list[dict[str, Any]]:
     names = situation.graph.names
     found = []
     for node in sorted(runs):
-        parts = [_use(use, node) for use in uses if use.needed[node] > 0]
-        shares = [part["share"] for part in parts]
+        used = [use for use in uses if use.needed[node] > 0]
+        fullest = max((use.fullness(node) for use in used), default=0.0)
         found.append(
             {
                 "index": node,
                 "instances": [names[number] for number in runs[node]],
-                "share": None if None in shares else max(shares, default=0.0),
-                "uses": parts,
+                "share": finite(fullest),
+                "uses": [_use(use, node) for use in used],
             }
         )
     return found

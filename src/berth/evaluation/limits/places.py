@@ -273,8 +273,12 @@ class OneCore(Limit):
         places = numbers[there] * len(self.network.nodes) + nodes[there]
         return places, needed[there], self.room[nodes[there]]
 
+    def instance_and_node(self, place: int) -> tuple[int, int]:
+        """The numbers of the instance and of its node."""
+        return divmod(place, len(self.network.nodes))
+
     def _instance_and_node(self, place: int) -> tuple[str, str]:
-        instance, node = divmod(place, len(self.network.nodes))
+        instance, node = self.instance_and_node(place)
         return self._graph.names[instance], self.network.nodes[node].name
 
     def place_name(self, place: int) -> str:

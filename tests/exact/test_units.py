@@ -64,3 +64,37 @@ def test_metrics_with_tiny_ranges_stay_in_normalised_sums() -> None:
         assert plan.objective == pytest.approx(0.0, abs=1e-9)
         assert plan.bound is not None
         assert plan.bound >= 0.0
+
+
+@pytest.mark.parametrize("policy", ["odp", "search"])
+def test_very_small_availabilities_are_told_apart(policy: str) -> None:
+    """60 instances on nodes of 50 or 60 %: the product is below a billionth of a billionth."""
+    problem = document(
+        [{"name": "a", "availability": 0.5}, {"name": "b", "availability": 0.6, "cost_per_hour": 1}],
+        [[0, 1], [1, 0]],
+        [{"name": "o", "work_ms": 1, "parallelism": 60}],
+        [],
+    )
+    for objective in (
+        {"availability": 1},
+        {"availability": 10, "cost_per_hour": 1},
+        [{"availability": 1}, {"cost_per_hour": 1}],
+    ):
+        plan = berth.solve(problem_from({**problem, "objective": objective}), policy, time_limit=5)
+        assert set(plan.assignment.values()) == {"b"}
+        assert plan.status == ("optimal" if policy == "odp" else "feasible")
+
+
+@pytest.mark.parametrize("objective", ["response_time_sum", "cost_per_hour"])
+def test_limits_are_missed_by_more_than_rounding(objective: str) -> None:
+    """A ten millionth too little is too little, and is proved to be."""
+    problem = document(
+        [{"name": "n", "capacity": {"cpu": 0.59999994}}],
+        [[0]],
+        [{"name": "o", "work_ms": 3, "demand": {"cpu": 0.3}, "parallelism": 2}],
+        [],
+        objective={objective: 1},
+    )
+    assert berth.solve(problem_from(problem), "odp", time_limit=20).status == "infeasible"
+    problem["network"]["nodes"][0]["capacity"]["cpu"] = 0.6 * (1 - 0.9e-9)
+    assert berth.solve(problem_from(problem), "odp", time_limit=20).status == "optimal"

@@ -114,3 +114,60 @@ def run_digest(hash_seed: str) -> str:
     environment = {"PYTHONHASHSEED": hash_seed, "PATH": "/usr/bin:/bin"}
     command = [sys.executable, "-c", DIGEST, str(EXAMPLES)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def one_operator(**more: Any) -> Entry:
+    """An operator that is equally fast on three nodes, of which the second one is cheapest."""
+    nodes = [{"name": name, "cost_per_hour": price} for name, price in zip("abc", (9, 1, 5), strict=True)]
+    return {
+        "format": "berth/v1",
+        "name": "one",
+        "network": {"nodes": nodes, "delay_ms": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]},
+        "applications": [{"name": "a", "operators": [{"name": "o", "work_ms": 1}]}],
+        "objective": {"response_time": 1},
+        **more,
+    }
+
+
+@pytest.mark.parametrize("policy", ["odp", "search", "auto"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"survive": "node", "objective": {"failover_response_time": 1}},
+        {"objective": [{"response_time": 1}, {"traffic": 1}]},
+    ],
+    ids=["one block", "times after losses", "after the last goal"],
+)
+def test_ties_are_broken_whatever_the_goal(policy: str, more: Entry) -> None:
+    """For a single operator, for times after losses, and behind goals in order."""
+    plan = solve(problem_from(one_operator(**more)), policy, time_limit=5)
+    assert plan.assignment == {"a/o": "b"}
+    assert plan.trace["ties"] == {"cost_per_hour": [9.0, 1.0]}
+    assert plan.status == ("feasible" if policy == "search" else "optimal")
+
+
+@pytest.mark.parametrize("policy", ["odp", "search", "auto"])
+def test_a_later_normalised_sum_has_the_scale_of_its_own(policy: str) -> None:
+    """The dearest node is out of reach by the first goal; the scale of the second one knows it nonetheless."""
+    problem = one_operator(
+        objective=[{"carbon": 1}, {"cost_per_hour": 1, "placement_cost": 0.9}],
+        applications=[{"name": "a", "operators": [{"name": "o", "placement_cost": {"a": 10, "b": 4}}]}],
+    )
+    prices = {"a": {"cost_per_hour": 0}, "b": {"cost_per_hour": 10}, "c": {"cost_per_hour": 100}}
+    for node in problem["network"]["nodes"]:
+        node.update(prices[node["name"]])
+    problem["network"]["nodes"][2]["carbon_g_per_hour"] = 10
+    plan = solve(problem_from(problem), policy, time_limit=5)
+    assert plan.assignment == {"a/o": "b"}
+    assert plan.levels[1]["objective"] == pytest.approx(0.46)
+    scale = {"cost_per_hour": [0.0, 100.0], "placement_cost": [0.0, 10.0]}
+    assert plan.trace["levels"][0]["objective_bounds"] == scale
+
+
+def test_the_last_of_equally_good_plans_is_taken() -> None:
+    """Which of them are judged on the way depends on the clock, so what is judged first must not decide."""
+    document = berth.generate("random-graph", seed=3, operators=14, nodes=6, capacity=4)
+    problem = replace(document, objective={"traffic": 1.0, "network_usage": 0.1}, objective_scale="raw")
+    plans = {tuple(solve(problem, "search", steps=15_000, seed=6).assignment.values()) for _ in range(8)}
+    assert len(plans) == 1

@@ -15,7 +15,7 @@ from berth.model import Plan, Problem
 
 OPTIMAL_GAP = 1e-6
 """The largest gap of a plan that is called optimal."""
-SMALLEST_AVAILABILITY = 1e-12
+SMALLEST_AVAILABILITY = 1e-300
 """Stands for an availability of 0 where its logarithm is needed in a weighted sum."""
 
 

@@ -288,7 +288,7 @@ def _bound(goal: Goal, costs: float) -> float | None:
         return None
     bound = goal.from_costs(costs)
     if goal.single == "availability":
-        return min(bound, 1.0) if bound > 1e-11 else 0.0
+        return min(bound, 1.0)
     return max(bound, 0.0 if goal.single is not None else goal.floor)
 
 
@@ -296,7 +296,9 @@ def _concluded(
     placement: Placement, goal: Goal, best: _Judged, bound: float | None, proved: bool, trace: dict[str, Any]
 ) -> Solution:
     # Floating point can't tell apart what differs by less than this.
-    noise = 1e-9 * (best.magnitude + abs(goal.constant)) + 1e-12
+    noise = 1e-9 * (best.magnitude + abs(goal.constant))
+    if goal.single != "availability":
+        noise += 1e-12
     status, bound = concluded(goal, best.objective, bound, noise, proved, trace)
     return Solution(
         status,

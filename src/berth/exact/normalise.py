@@ -75,7 +75,7 @@ def _proved(name: str, solution: Solution) -> float:
 
 
 def _worst(setting: Setting, name: str, budget: Budget, seed: int) -> float | None:
-    if name in ("response_time", "loaded_response_time", "failover_response_time"):
+    if name in ("response_time", "loaded_response_time"):
         return PathTimes(Placement(setting), loaded=name.startswith("loaded")).horizon
     if name == "failover_response_time":
         left = [loss.left for loss in setting.problem.losses if len(loss.kept)]

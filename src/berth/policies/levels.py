@@ -16,6 +16,7 @@ from berth.evaluation.goal import OPTIMAL_GAP, Ceiling, Goal
 from berth.exact.placement import Placement, unmodelled
 from berth.model.pair_fields import AllPairsError
 from berth.policies.failover import with_failover
+from berth.policies.odp import Odp, OdpParameters
 from berth.policies.policy import Answer, Level, Policy, Task, plan_of
 from berth.policies.search.cycles import LocalSearch
 
@@ -25,10 +26,12 @@ TIES = ("response_time_sum", "traffic", "cost_per_hour", "nodes_used")
 """What is preferred among plans that are equally good, one after the other."""
 EQUAL = 1e-9
 """Plans whose objectives differ by no more than this share are equally good."""
-TIE_STEPS, MOST_TIE_STEPS, MOST_TIE_BLOCKS = 400, 400_000, 5_000
+TIE_STEPS, MOST_TIE_STEPS, MOST_TIE_BLOCKS = 4_000, 1_000_000, 5_000
 """Steps for each block in which better ties are sought; at most; and the blocks beyond which nobody looks."""
 TIE_SHARE = 0.1
 """The share of the time that is kept for that."""
+MOST_PROVED = 20_000
+"""Combinations of candidates beyond which the exact engine isn't asked for better ties."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,11 @@ class _Done:
 
     @property
     def value(self) -> float:
-        value = self.goal.value(self.metrics)
-        assert value is not None
-        return value
+        return _value(self.goal, self)
 
 
-def solve_in_order(task: Task, policy: Policy) -> Answer:
-    """What a policy finds for the problem's goals, one after the other."""
+def solve_in_order(task: Task, policy: Policy, breaks_ties: bool = True) -> Answer:
+    """What a policy finds for the problem's goals, one after the other, and what they leave open."""
     problem, setting = task.problem, task.setting
     kept: _Done | None = None
     levels: list[Level] = []
@@ -57,7 +58,7 @@ def solve_in_order(task: Task, policy: Policy) -> Answer:
         part = replace(
             task,
             setting=replace(setting, problem=problem.for_goal(weights)),
-            budget=task.budget if last else task.budget.part(SHARE),
+            budget=task.budget.part((1.0 - TIE_SHARE) if last else SHARE),
             start=task.start if kept is None else kept.answer.nodes,
             report=task.staged(stage_of(weights)),
         )
@@ -70,10 +71,19 @@ def solve_in_order(task: Task, policy: Policy) -> Answer:
             found = _of_goal(part, kept, answer)
         assert found is not None
         bound = answer.bound if _is_about(answer, weights) else None
+        if found.goal.bounds:
+            traces[-1]["objective_bounds"] = {name: list(pair) for name, pair in found.goal.bounds.items()}
         levels.append(Level(found.goal, bound, _within(problem.objective_within, number, last)))
         setting = replace(setting, ceilings=(*setting.ceilings, _ceiling(found, levels[-1])))
         kept = found
     assert kept is not None
+    if breaks_ties:
+        equal = (Ceiling.near(level.goal, _value(level.goal, kept), EQUAL) for level in levels[:-1])
+        alone = replace(task.setting, problem=problem.for_goal(problem.objectives[-1]))
+        part = replace(task, setting=replace(alone, ceilings=tuple(equal)))
+        settled = break_ties(part, replace(kept.answer, goal=kept.goal, trace={}))
+        kept = replace(kept, answer=replace(settled, reason=kept.answer.reason))
+        traces[0] |= settled.trace
     proved = all(level.proves(kept.metrics) for level in levels)
     return replace(
         kept.answer,
@@ -133,6 +143,13 @@ def _of_goal(task: Task, kept: _Done, answer: Answer) -> _Done:
     return _Done(replace(kept.answer, reason=answer.reason), goal, kept.metrics)
 
 
+def _value(goal: Goal, done: _Done) -> float:
+    """What a plan is worth for another goal that it was judged by."""
+    value = goal.value(done.metrics)
+    assert value is not None
+    return value
+
+
 def _better(found: _Done, kept: _Done) -> bool:
     """Whether a plan is at least as good as the one of the goals before, for its own goal."""
     before = found.goal.value(kept.metrics)
@@ -154,39 +171,56 @@ def break_ties(task: Task, answer: Answer) -> Answer:
     problem, budget = task.problem, task.budget
     blocks = int(problem.block_of.max(initial=-1)) + 1
     found = _judged(task, answer)
-    if found is None or unmodelled(problem) is not None or not 1 < blocks <= MOST_TIE_BLOCKS or budget.over:
+    if found is None or unmodelled(problem) is not None or blocks > MOST_TIE_BLOCKS or budget.over:
         return answer
-    if "failover_response_time" in found.goal.weights:
-        # the search can't see whether that stays as it is
-        return answer
+    before = found.metrics
     near = Ceiling.near(found.goal, found.value, EQUAL)
     kept = replace(task.setting, ceilings=(*task.setting.ceilings, near))
-    brought: dict[str, list[float]] = {}
-    steps = min(TIE_STEPS * blocks, MOST_TIE_STEPS)
+    unseen = any("failover_response_time" in ceiling.goal.weights for ceiling in kept.ceilings)
+    sought = []
     for name in _ties(found):
         goal = Goal({name: 1.0})
-        before = found.metrics[METRIC_BY_NAME[name].key]
         part = replace(task, setting=replace(kept, problem=problem.for_goal({name: 1.0})))
         try:
-            search = LocalSearch(Placement(part.setting, prune=False), goal, task.seed)
+            other = _judged(part, _proved(part, found) if unseen else _searched(part, found, goal, blocks))
         except AllPairsError:
             # too many nodes to look at every two of them: what is left open stays so
             break
-        assert found.answer.nodes is not None
-        search.offer(found.answer.nodes)
-        search.run(budget, steps, lambda: None)
-        if search.whole:
-            nodes = search.placement.nodes_of_instances(search.nodes)
-            moved = with_failover(part, replace(answer, nodes=nodes, goal=goal, failover={}))
-            other = _judged(part, moved)
-            if other is not None and other.value < before - EQUAL * abs(before):
-                found = replace(found, answer=replace(moved, goal=answer.goal), metrics=other.metrics)
-                brought[name] = [before, other.value]
-        reached = found.metrics[METRIC_BY_NAME[name].key]
-        kept = replace(kept, ceilings=(*kept.ceilings, Ceiling.near(goal, reached, EQUAL)))
+        key = METRIC_BY_NAME[name].key
+        if other is not None and other.value < found.metrics[key] - EQUAL * abs(found.metrics[key]):
+            found = replace(found, answer=replace(other.answer, goal=answer.goal), metrics=other.metrics)
+        kept = replace(kept, ceilings=(*kept.ceilings, Ceiling.near(goal, found.metrics[key], EQUAL)))
+        sought.append((name, key))
         if task.budget.over:
             break
+    brought = {
+        name: [before[key], found.metrics[key]]
+        for name, key in sought
+        if found.metrics[key] < before[key] - EQUAL * abs(before[key])
+    }
     return replace(found.answer, trace={**answer.trace, "ties": brought})
+
+
+def _searched(task: Task, found: _Done, goal: Goal, blocks: int) -> Answer:
+    """What a short search finds among the plans that the ceilings leave."""
+    assert found.answer.nodes is not None
+    search = LocalSearch(Placement(task.setting, prune=False), goal, task.seed)
+    search.offer(found.answer.nodes)
+    search.run(task.budget, min(TIE_STEPS * blocks, MOST_TIE_STEPS), lambda: None)
+    if not search.whole:
+        return replace(found.answer, nodes=None)
+    nodes = search.placement.nodes_of_instances(search.nodes)
+    return with_failover(task, replace(found.answer, nodes=nodes, goal=goal, failover={}))
+
+
+def _proved(task: Task, found: _Done) -> Answer:
+    """What the exact engine finds: the search can't see whether times after losses stay as they are."""
+    if Placement(task.setting).size > MOST_PROVED:
+        return replace(found.answer, nodes=None)
+    parameters = OdpParameters(ties="any")
+    start, budget = found.answer.nodes, task.budget.part(SHARE)
+    other = Odp().solve(replace(task, parameters=parameters, start=start, budget=budget))
+    return replace(found.answer, nodes=other.nodes, goal=other.goal, failover=other.failover)
 
 
 def _ties(found: _Done) -> Iterator[str]:

@@ -129,7 +129,7 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
     if doubt is not None:
         trace["no_proof"] = doubt
     if solution.nodes is None:
-        reason = doubt if solution.status == "infeasible" else task.budget.reason
+        reason = doubt if solution.status == "infeasible" else _why_it_ended(task)
         if "losses_left_out" in trace:
             reason = f"a model with {trace['losses_left_out']} losses more is too large; try --policy search"
         if solution.trace.get("method") == "greedy":
@@ -153,6 +153,13 @@ def _answer(task: Task, goal: Goal, solution: Solution, sampled: bool) -> Answer
         failover=solution.failover,
     )
     return with_failover(task, answer, better="failover_response_time" not in goal.weights)
+
+
+def _why_it_ended(task: Task) -> str:
+    """Why there is no proof."""
+    if task.budget.over:
+        return task.budget.reason
+    return "the solver's plans break limits by no more than rounding, and nothing else is proved"
 
 
 def infeasible(task: Task, goal: Goal | None = None) -> Answer:

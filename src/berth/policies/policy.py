@@ -73,7 +73,9 @@ def problem_goal(task: Task) -> Goal | None:
     if goal.single is not None or problem.objective_scale == "raw":
         return goal
     task.progress(None, None, "bounds of each metric")
-    bounds = objective_bounds(task.setting, task.budget, task.seed)
+    # the scale is that of this goal alone, whatever those before it leave
+    alone = replace(task.setting, ceilings=(), unlike=())
+    bounds = objective_bounds(alone, task.budget, task.seed)
     if bounds is None:
         return None
     # a best value that users give may be wrong

@@ -121,9 +121,9 @@ def _answer(task: Task, policy: Policy) -> Answer:
     """What a policy finds; those that can keep goals in order, and break ties."""
     if not getattr(policy, "keeps_order", False):
         return answer_of(policy, task)
-    if task.problem.then is not None:
-        return solve_in_order(task, policy)
     picks = getattr(task.parameters, "ties", "better") != "better"
+    if task.problem.then is not None:
+        return solve_in_order(task, policy, breaks_ties=not picks)
     if picks or getattr(task.parameters, "candidate_fraction", 1.0) < 1.0:
         return policy.solve(task)
     limited = math.isfinite(task.budget.remaining)

@@ -116,7 +116,7 @@ def whole_row(amounts: FloatArray, limit: float) -> tuple[list[int], int]:
     whole = np.round(amounts * factor)
     # Half a unit for each amount that was rounded: what fits in truth must fit in whole numbers.
     rounded = int(np.count_nonzero(np.abs(whole - amounts * factor) > 1e-9))
-    most = limit * (1 + TOLERANCE) * factor + 1e-6 + rounded / 2
+    most = limit * (1 + TOLERANCE) * factor + rounded / 2
     return [int(value) for value in whole], int(np.floor(most))
 
 

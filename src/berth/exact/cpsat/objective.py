@@ -66,7 +66,9 @@ class Objective:
     def keep_within(self, costs: float) -> None:
         """Make it a limit: plans that cost more are none."""
         # Half a unit for each part that was rounded: what fits in truth must fit in whole numbers.
-        self._model.cp.add(self._expression <= int(np.floor(costs * self.factor + self._slack + 1e-6)))
+        units = costs * self.factor
+        last_digits = 1e-9 * max(1.0, 1e-3 * abs(units))
+        self._model.cp.add(self._expression <= int(np.floor(units + self._slack + last_digits)))
 
     @property
     def _expression(self) -> Any:

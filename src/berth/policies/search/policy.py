@@ -149,13 +149,14 @@ class _Run:
 
     def _keep(self, nodes: NDArray[np.intp], downloads: tuple[Download, ...], objective: float) -> None:
         known = self._incumbents[-1][1] if self._incumbents else None
-        better = known is None or (objective > known if self._goal.maximise else objective < known)
-        if not better:
+        if known is not None and (objective < known if self._goal.maximise else objective > known):
             # Where equal operators share work, the judge sees more than the search.
             return
+        # The last of equally good plans: which others are judged before depends on the clock.
         self._nodes, self._downloads = nodes.copy(), downloads
-        self._incumbents.append([round(self._task.budget.elapsed, 3), objective])
-        self._task.progress(objective, None)
+        if objective != known:
+            self._incumbents.append([round(self._task.budget.elapsed, 3), objective])
+            self._task.progress(objective, None)
 
     def _evaluated(self, nodes: NDArray[np.intp]) -> Any:
         setting, problem = self._task.setting, self._task.problem

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from berth.amounts import change, cut, distance, in_unit, shortened, signed
+from berth.amounts import change, cut, distance, in_unit, operators_in_short, shortened, signed
 from berth.evaluation import METRICS, metric_change, metric_text
 
 SHOWN = [
@@ -118,3 +118,8 @@ def test_long_texts_and_lists_are_cut() -> None:
     assert cut("oslo", 6) == "oslo"
     assert shortened(["a", "b", "c"], 2) == "a, b and 1 more"
     assert shortened(["a", "b"], 2) == "a, b"
+
+
+def test_operators_in_short() -> None:
+    """Instances of one operator together; one alone keeps its number."""
+    assert operators_in_short(["a/t#0", "a/t#3", "a/s", "b/t#1"]) == "a/t×2, a/s, b/t#1"

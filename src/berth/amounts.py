@@ -7,6 +7,7 @@ the two together. What is counted in which unit, metrics and limits say themselv
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 DIGITS = 3
@@ -99,6 +100,16 @@ def shortened(names: list[str], most: int) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def operators_in_short(instances: Iterable[str]) -> str:
+    """Names of instances in short, those of one operator together: `tag/count×3, tag/rank#1`."""
+    found: dict[str, list[str]] = {}
+    for name in instances:
+        found.setdefault(name.partition("#")[0], []).append(name)
+    return ", ".join(
+        names[0] if len(names) == 1 else f"{operator}×{len(names)}" for operator, names in found.items()
+    )
 
 
 def cut(text: str, width: int) -> str:

@@ -248,8 +248,26 @@ def test_diff_as_recorded(small: Path) -> None:
     done = berth("diff", "fast.json", "new.json")
     both = f"({fingerprint} and {load('changed.yaml').fingerprint})"
     assert f"for two versions of small {both}: they can't be compared; --problem PROBLEM" in done.stdout
+    assert "worse" not in done.stdout
+    assert "better" not in done.stdout
     Path("old.json").write_text(json.dumps({"assignment": {"a/s": "near", "a/t": "far"}}))
     assert "not both say for which version" in berth("diff", "old.json", "new.json").stdout
+
+
+def test_diff_of_failovers(small: Path) -> None:
+    """Where all is the same but what goes where after a loss."""
+    assignment = {"a/s": "near", "a/t#0": "near", "a/t#1": "near"}
+    for name, node in (("one", "far"), ("two", "away")):
+        failover = {"near": {"a/t#0": node, "a/t#1": node}}
+        Path(f"{name}.json").write_text(json.dumps({"assignment": assignment, "failover": failover}))
+    printed = berth("diff", "one.json", "two.json").stdout
+    assert "nothing moved; the failover differs" in printed
+    assert printed.splitlines()[-1].split() == ["near", "a/t×2", "far", "away"]
+    change = json.loads(berth("diff", "one.json", "two.json", "--json").stdout)
+    assert change["failover"]["near"]["a/t#1"] == {"from": "far", "to": "away"}
+    Path("two.json").write_text(json.dumps({"assignment": assignment}))
+    assert berth("diff", "one.json", "two.json").stdout.splitlines()[-1].split()[-1] == "-"
+    assert json.loads(berth("diff", "one.json", "one.json", "--json").stdout)["failover"] == {}
 
 
 def test_diff_judged(small: Path) -> None:

@@ -145,6 +145,13 @@ def test_warnings() -> None:
     )
 
 
+def test_failovers_have_no_place() -> None:
+    """That they are left out is told, by application."""
+    failover = {"rome": {"words/count": "paris"}, "paris": {"other/x": "rome"}}
+    (written,) = exported(problem(), replace(PLAN, failover=failover), NOMAD).values()
+    assert written.warnings[-1] == "nomad words: the failover (after the loss of rome) has no place in it"
+
+
 def test_broken_plans() -> None:
     """A container on two servers is two groups; an instance without container or server keeps what it has."""
     broken = Plan(

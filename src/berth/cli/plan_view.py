@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from berth.amounts import in_unit, percentage, quantity, shortened
+from berth.amounts import counted, in_unit, operators_in_short, percentage, quantity
 from berth.cli.output import (
     homes,
     metric_name,
@@ -27,7 +27,7 @@ from berth.policies.sequence import ARRIVES
 from berth.policies.standing import Standing
 
 MOST_ROWS = 40
-MOST_LOSSES, MOST_MOVES = 8, 4
+MOST_LOSSES, MOST_MOVES = 8, 6
 _COLOURS = {
     "optimal": "bold green",
     "feasible": "bold yellow",
@@ -127,11 +127,20 @@ def print_failover(plan: Plan) -> None:
     table = plain_table("after the loss of", "moves")
     order = sorted(plan.failover.items(), key=lambda item: -len(item[1]))
     for name, moves in order[:MOST_LOSSES]:
-        shown = shortened([f"{instance} to {node}" for instance, node in moves.items()], MOST_MOVES)
-        table.add_row(escape(name), escape(shown))
+        table.add_row(escape(name), escape("; ".join(_moves_by_node(moves))))
     out.print(table)
     if len(order) > MOST_LOSSES:
         out.print(f"[dim]and {len(order) - MOST_LOSSES} more; --json or --out has them all[/]")
+
+
+def _moves_by_node(moves: Mapping[str, str]) -> list[str]:
+    """What goes where, in short: `tag/count×3, tag/rank to paris`."""
+    goals: dict[str, list[str]] = {}
+    for instance, node in moves.items():
+        goals.setdefault(node, []).append(instance)
+    told = [f"{operators_in_short(instances)} to {node}" for node, instances in goals.items()]
+    more = len(told) - MOST_MOVES
+    return [*told[:MOST_MOVES], *([f"and to {counted(more, 'more node')}"] if more > 0 else [])]
 
 
 def print_metrics(plan: Plan) -> None:
@@ -231,10 +240,10 @@ def _outcome(row: dict[str, Any]) -> str:
     return "left" if row["accepted"] else "[red]not gone[/]"
 
 
-def print_change(change: Change) -> None:
-    """Moves first, then metrics."""
+def print_change(change: Change, comparable: bool = True) -> None:
+    """Moves, then failovers and metrics; which are better is told where that can be compared."""
     if not (change.moved or change.added or change.removed):
-        out.print("nothing moved")
+        out.print("nothing moved; the failover differs" if change.failover else "nothing moved")
     else:
         table = plain_table("instance", "before", "after")
         for instance, (old, new) in change.moved.items():
@@ -246,17 +255,37 @@ def print_change(change: Change) -> None:
         out.print(table)
         counts = f"{len(change.moved)} moved, {len(change.added)} new, {len(change.removed)} gone"
         out.print(f"{counts}, {change.kept} where they were")
+    _print_failover_change(change)
     if change.metrics:
         out.print()
         table = plain_table("metric", "before", "after", "change", "", right=(1, 2, 3))
         for key, values in change.metrics.items():
             cells = (metric_value(key, value) for value in values)
-            table.add_row(metric_name(key), *cells, metric_change(key, *values), _verdict(key, *values))
+            verdict = _verdict(key, *values) if comparable else ""
+            table.add_row(metric_name(key), *cells, metric_change(key, *values), verdict)
         out.print(table)
     for line in change.healed:
         out.print(f"[green]no longer:[/] {escape(line)}", soft_wrap=True)
     for line in change.broken:
         out.print(f"[red]now:[/] {escape(line)}", soft_wrap=True)
+
+
+def _print_failover_change(change: Change) -> None:
+    """What goes elsewhere after a loss: instances that do the same share a row."""
+    if not change.failover:
+        return
+    out.print()
+    table = plain_table("after the loss of", "instances", "before", "after")
+    rows: dict[tuple[str, str | None, str | None], list[str]] = {}
+    for loss, moves in change.failover.items():
+        for instance, (old, new) in moves.items():
+            rows.setdefault((loss, old, new), []).append(instance)
+    for (loss, old, new), instances in list(rows.items())[:MOST_ROWS]:
+        names = operators_in_short(instances)
+        table.add_row(escape(loss), escape(names), escape(old or "-"), f"[bold]{escape(new or '-')}[/]")
+    out.print(table)
+    if len(rows) > MOST_ROWS:
+        out.print(f"[dim]and {len(rows) - MOST_ROWS} more; --json has them all[/]")
 
 
 def _verdict(key: str, before: float | None, after: float | None) -> str:

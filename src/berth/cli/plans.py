@@ -102,7 +102,7 @@ def diff(
         print_json({"judged_by": None if judge is None else judge_document(judge), **change.document()})
     else:
         out.print(f"{escape(_terms(judge, *plans))}\n", soft_wrap=True)
-        print_change(change)
+        print_change(change, comparable=judge is not None or not _of_two_problems(*plans))
 
 
 def _judged(problem: Problem, file: Path) -> Plan:
@@ -112,6 +112,12 @@ def _judged(problem: Problem, file: Path) -> Plan:
 
 def _recorded(file: Path) -> Plan:
     return load_any(None, [file]).plan
+
+
+def _of_two_problems(before: Plan, after: Plan) -> bool:
+    """Whether the files say that the plans were made for different problems, or versions of one."""
+    marks = before.problem_fingerprint, after.problem_fingerprint
+    return "" not in marks and marks[0] != marks[1]
 
 
 def _terms(judge: Problem | None, before: Plan, after: Plan) -> str:

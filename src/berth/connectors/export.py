@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from berth.amounts import shortened
 from berth.connectors.documents import Written, safe_names
 from berth.connectors.heron import packing_plan
 from berth.connectors.nomad import JobOptions, job
@@ -14,6 +15,9 @@ from berth.files import check_writable, write_text
 from berth.files.document import is_standard
 from berth.model import BadInput, Plan, Problem
 from berth.model.errors import did_you_mean
+
+MOST_LOSSES = 6
+"""So many are named in a warning."""
 
 
 class System(StrEnum):
@@ -61,8 +65,15 @@ def exported(problem: Problem, plan: Plan, request: Request) -> dict[str, Writte
 
 def _written(problem: Problem, plan: Plan, number: int, system: System, request: Request) -> Written:
     if system is System.HERON:
-        return packing_plan(problem, plan, number, request.unit)
-    return job(problem, plan, number, request.unit, request.job_options)
+        written = packing_plan(problem, plan, number, request.unit)
+    else:
+        written = job(problem, plan, number, request.unit, request.job_options)
+    start = f"{problem.applications[number].name}/"
+    losses = [name for name, moves in plan.failover.items() if any(item.startswith(start) for item in moves)]
+    if not losses:
+        return written
+    line = f"the failover (after the loss of {shortened(losses, MOST_LOSSES)}) has no place in it"
+    return replace(written, warnings=(*written.warnings, f"{system} {start[:-1]}: {line}"))
 
 
 def write_all(documents: dict[str, Written], target: Path) -> list[Path]:

@@ -119,6 +119,8 @@ class Change:
     """Constraints that only the plan before breaks."""
     broken: tuple[str, ...]
     """Constraints that only the plan after breaks."""
+    failover: dict[str, dict[str, tuple[str | None, str | None]]]
+    """By loss, the instances that go elsewhere then, and where; None: they have no entry."""
 
     def document(self) -> dict[str, Any]:
         """The change as plain data."""
@@ -137,6 +139,10 @@ class Change:
             },
             "healed": list(self.healed),
             "broken": list(self.broken),
+            "failover": {
+                loss: {name: {"from": old, "to": new} for name, (old, new) in moves.items()}
+                for loss, moves in self.failover.items()
+            },
         }
 
 
@@ -153,4 +159,17 @@ def change_between(before: Plan, after: Plan) -> Change:
         metrics={key: (before.metrics.get(key), after.metrics.get(key)) for key in keys},
         healed=tuple(line for line in before.violations if line not in after.violations),
         broken=tuple(line for line in after.violations if line not in before.violations),
+        failover=_failover_change(before, after),
     )
+
+
+def _failover_change(before: Plan, after: Plan) -> dict[str, dict[str, tuple[str | None, str | None]]]:
+    """What goes elsewhere after a loss."""
+    found = {}
+    for loss in dict.fromkeys([*before.failover, *after.failover]):
+        old, new = before.failover.get(loss, {}), after.failover.get(loss, {})
+        names = dict.fromkeys([*old, *new])
+        moves = {name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)}
+        if moves:
+            found[loss] = moves
+    return found

@@ -14,8 +14,10 @@ import berth
 from berth.budget import Budget
 from berth.evaluation import METRIC_BY_NAME, Setting
 from berth.evaluation.goal import Goal
+from berth.exact.cpsat.limits import OutOfTime
+from berth.exact.cpsat.model import CpSatModel
 from berth.exact.minimise import minimise
-from berth.exact.placement import Sampling
+from berth.exact.placement import Placement, Sampling
 from berth.files import plan_from, problem_from
 from berth.model import Problem
 from tests.exact.instances import best_fat_response_time, document, paper_instance
@@ -244,3 +246,14 @@ def test_too_large_and_too_much() -> None:
     plan = berth.solve(crowded, "odp", time_limit=20)
     assert plan.status == "infeasible"
     assert plan.reason == "total cpu 640 needed, 600 there"
+
+
+def test_building_a_large_model_ends_with_the_time() -> None:
+    """Seconds of building are cut short, and what is known without a model is told."""
+    problem = braid(30, 60)
+    solution = minimise(Setting(problem), Goal({"response_time": 1.0}), Budget(0.3))
+    assert solution.status == "feasible"
+    assert solution.bound is not None
+    budget = Budget(0.0)
+    with pytest.raises(OutOfTime):
+        CpSatModel(Placement(Setting(braid(2, 4))), budget=budget).look_at_clock()

@@ -149,7 +149,7 @@ def test_ties_are_broken_whatever_the_goal(policy: str, more: Entry) -> None:
 
 @pytest.mark.parametrize("policy", ["odp", "search", "auto"])
 def test_a_later_normalised_sum_has_the_scale_of_its_own(policy: str) -> None:
-    """The dearest node is out of reach by the first goal; the scale of the second one knows it nonetheless."""
+    """The dearest node is out of reach by the first goal; the second one has it on its scale all the same."""
     problem = one_operator(
         objective=[{"carbon": 1}, {"cost_per_hour": 1, "placement_cost": 0.9}],
         applications=[{"name": "a", "operators": [{"name": "o", "placement_cost": {"a": 10, "b": 4}}]}],

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric, least_costs, with_chord
+from berth.exact.cpsat.limits import OutOfTime
 from berth.exact.cpsat.model import CpSatModel
 from berth.exact.cpsat.objective import PATH_METRICS, Objective
 from berth.exact.cpsat.solver import Run, SolverOptions, run
@@ -62,7 +63,10 @@ def _solved(task: ExactTask, ceiling: float, threats: Threats) -> Found:
 def _with_failovers(task: ExactTask, ceiling: float, losses: list[Loss]) -> Found:
     """Quick deterministic attempts, one strategy each, then a portfolio from where they ended."""
     best = Found("unknown", task.start, -np.inf)
-    model, objective = _model(task, ceiling, losses)
+    try:
+        model, objective = _model(task, ceiling, losses)
+    except OutOfTime:
+        return best
     objective.minimise()
     if np.isfinite(task.least):
         objective.at_least(task.least)
@@ -88,7 +92,7 @@ def _with_failovers(task: ExactTask, ceiling: float, losses: list[Loss]) -> Foun
 
 def _model(task: ExactTask, ceiling: float, losses: list[Loss]) -> tuple[CpSatModel, Objective]:
     """All plans that keep every constraint and survive some losses, and their costs up to a ceiling."""
-    model = CpSatModel(task.placement)
+    model = CpSatModel(task.placement, budget=task.budget)
     model.survive(losses)
     for costs, most in task.kept:
         Objective(model, costs, most if most > 0 else np.inf).keep_within(most)
@@ -129,7 +133,10 @@ def attempts(seed: int, gap: float = 0.0, paths: bool = False) -> list[SolverOpt
 
 def _preferred(task: ExactTask, ceiling: float, losses: list[Loss], best: Run) -> IndexArray | None:
     """A second solve: the objective stays at its optimum, the preference among ties is minimised."""
-    model, objective = _model(task, ceiling, losses)
+    try:
+        model, objective = _model(task, ceiling, losses)
+    except OutOfTime:
+        return best.nodes
     if task.ties == "first":
         model.order_interchangeable(_counting(task))
         weights = [nodes.tolist() for nodes in task.placement.candidates]

@@ -60,7 +60,8 @@ class Placement:
         """The containers of the applications that have some."""
         self.blocks, self.block_of = _blocks(setting)
         """The instances of each block, and the block of each instance."""
-        self._staying = staying
+        self.staying = staying
+        """The node of each instance that stays there, -1 for others; None: all may go anywhere."""
         self.candidates = self._candidates(prune)
         """The node numbers where each block may go, ascending."""
         if sampling is not None and sampling.fraction < 1.0:
@@ -83,9 +84,9 @@ class Placement:
 
     def _where_it_stays(self, block: list[int], nodes: IndexArray) -> IndexArray:
         """Those of some nodes where a block's instances are, as far as they stay."""
-        if self._staying is None:
+        if self.staying is None:
             return nodes
-        for node in np.unique(self._staying[block]).tolist():
+        for node in np.unique(self.staying[block]).tolist():
             nodes = nodes if node < 0 else nodes[nodes == node]
         return nodes
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from ortools.sat.python import cp_model
 
+from berth.budget import Budget
 from berth.evaluation.limits import TOLERANCE
 
 FloatArray = NDArray[np.float64]
@@ -33,6 +34,10 @@ class Switch:
     literal: Any
 
 
+class OutOfTime(Exception):  # noqa: N818
+    """A model isn't whole when time is over."""
+
+
 @dataclass(kw_only=True)
 class LimitedModel:
     """A CP-SAT model with named limits."""
@@ -41,10 +46,21 @@ class LimitedModel:
     """Whether limits hold only while their literals do."""
     limits: list[Switch] = field(default_factory=list)
     cp: cp_model.CpModel = field(default_factory=cp_model.CpModel)
+    budget: Budget = field(default_factory=Budget)
+    """How long building it may take: large ones take seconds."""
 
     def __post_init__(self) -> None:
         self.choices: list[dict[int, Any]] = []
         """What a solution says: for each item, its variable by the number of what is chosen."""
+
+    def look_at_clock(self) -> None:
+        """Go on building only while there is time.
+
+        Raises:
+            OutOfTime: there is none left.
+        """
+        if self.budget.over:
+            raise OutOfTime
 
     def choice(self, numbers: Sequence[int]) -> dict[int, Any]:
         """Variables by number, of which exactly one is true."""
@@ -76,6 +92,7 @@ class LimitedModel:
 
         `where` is a literal without which none of the variables is true.
         """
+        self.look_at_clock()
         if not terms or sum(max(amount, 0.0) for _, amount in terms) <= most:
             return
         coefficients, bound = whole_row(np.array([amount for _, amount in terms]), most)

@@ -278,7 +278,7 @@ class FailoverModel(CpSatModel):
     loss: Loss
 
     def __post_init__(self) -> None:
-        self.cp, self.relaxable = self.plan.cp, self.plan.relaxable
+        self.cp, self.relaxable, self.budget = self.plan.cp, self.plan.relaxable, self.plan.budget
         super().__post_init__()
 
     def _places(self) -> list[dict[int, Any]]:

@@ -57,6 +57,7 @@ class PairVariables:
         """
         edge = self._placement.edges[edge_number]
         first, second = self._model.x[edge.first], self._model.x[edge.second]
+        self._model.look_at_clock()
         whole = np.round(costs * factor).astype(np.int64)
         if not whole.any():
             return []
@@ -205,6 +206,7 @@ class ArrivalTimes:
         graph = self._times.placement.graph
         arrival = self._model.cp.new_int_var(0, self.horizon, "")
         for pair in self._times.incoming[number]:
+            self._model.look_at_clock()
             sender = graph.pair_sender[pair]
             self._model.cp.add(arrival >= self._arrival[sender] + self._own[sender] + self._delay(pair))
         return arrival

@@ -62,6 +62,8 @@ def _suits(placement: Placement, costs: Costs) -> bool:
         and len(placement.edges) <= MOST_EDGES * len(placement.blocks)
         and len(placement.blocks) ** 2 * places <= LARGEST_TOGETHER
         and not placement.packings
+        # where nearly all stay, what is left is small
+        and placement.staying is None
         and bool((costs.node >= 0).all())
         # what is no sum, and no response time, is left out: it must not be able to lower the costs again
         and all(factor >= 0 for factor in costs.factors.values())

@@ -165,6 +165,43 @@ def test_what_if_a_node_goes(open_page: Callable[..., Page], stored: Callable[[s
     expect(page.get_by_text("Proved optimal.")).to_be_visible()
 
 
+def test_goals_in_order(open_page: Callable[..., Page], stored: Callable[[str, str], str]) -> None:
+    """Asked for with how near is near enough; the plan tells them."""
+    problem = stored("tag-and-count", "ordered")
+    page = open_page(f"#/problems/{problem}/solve")
+    page.get_by_role("button", name="Add the next goal").click()
+    page.get_by_label("then", exact=True).select_option("cost per hour")
+    page.get_by_label("with the goal before it within").fill("5")
+    with page.expect_request(lambda request: request.url.endswith("/jobs")) as asked:
+        page.get_by_role("button", name="Start").click()
+    sent = asked.value.post_data_json
+    assert sent["objective"] == [{"response_time": 1}, {"cost_per_hour": 1}]
+    assert sent["objective_within"] == [0.05]
+    expect(page.get_by_text("goal: response time, then cost per hour")).to_be_visible()
+
+
+def test_what_a_file_asks_for_is_told_and_explained(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str], workspace: Path
+) -> None:
+    problem = stored("tag-and-count", "surviving")
+    text = re.sub(r"(?m)^objective:.*\n", "", (workspace / problem).read_text())
+    asked = "objective: [{response_time: 1}, {traffic: 1}]\nobjective_within: [0.1]\nsurvive: node\n"
+    (workspace / problem).write_text(text + asked)
+    page = open_page(f"#/problems/{problem}")
+    expect(page.get_by_text("Objective: response time within 10 %, then traffic.")).to_be_visible()
+    expect(page.get_by_text("Plans survive the loss of any node.")).to_be_visible()
+    page.goto(f"/#/problems/{problem}/solve")
+    expect(page.get_by_label("with the goal before it within")).to_have_value("10")
+    with page.expect_request(lambda request: request.url.endswith("/jobs")) as sent:
+        page.get_by_role("button", name="Start").click()
+    assert "objective" not in sent.value.post_data_json
+    page.get_by_role("link", name="Change by hand").wait_for()
+    page.get_by_role("button", name="Explain this plan").click()
+    expect(page.get_by_text(re.compile(r"It survives \d+ of \d+ losses"))).to_be_visible()
+    page.get_by_role("button", name=re.compile("what does survival cost")).click()
+    expect(page.get_by_text(re.compile("That costs|That has not cost"))).to_be_visible(timeout=SEARCHING_MS)
+
+
 def test_plans_are_judged_by_the_problem_as_it_is_now(
     open_page: Callable[..., Page], stored: Callable[[str, str], str], workspace: Path
 ) -> None:

@@ -68,6 +68,15 @@ def test_what_is_no_front_yet_or_never(client: TestClient) -> None:
     assert client.get(f"{API}/fronts/20200101-000000-000000").status_code == 404
 
 
+@pytest.mark.parametrize("names", [[], ["traffic"], [*BOTH, "traffic"]])
+def test_a_front_lies_between_two(client: TestClient, names: list[str]) -> None:
+    answer = client.post(f"{API}/fronts", json={"problem": "join.yaml", "objectives": names})
+    assert answer.status_code == 422
+    (mistake,) = answer.json()["mistakes"]
+    assert mistake["path"] == "objectives"
+    assert mistake["message"] == f"a front lies between two metrics, {len(names)} given"
+
+
 def test_no_plan(client: TestClient, workspace: Path) -> None:
     text = (
         (workspace / "small.yaml")

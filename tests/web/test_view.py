@@ -38,6 +38,26 @@ def test_nodes_links_and_graphs(client: TestClient) -> None:
     assert view["etag"] == client.get(f"{API}/problems/small.yaml").json()["etag"]
 
 
+@pytest.mark.parametrize("survive", [None, "node", {"label": "zone"}])
+def test_what_plans_have_to_keep(survive: str | dict[str, str] | None) -> None:
+    """As problem files say it."""
+    document = {
+        "format": "berth/v1",
+        "name": "kept",
+        "network": {
+            "max_utilisation": 0.8,
+            "nodes": [{"name": "a", "labels": {"zone": "x"}}, {"name": "b", "labels": {"zone": "y"}}],
+            "delay_ms": [[0, 1], [1, 0]],
+        },
+        "applications": [{"name": "one", "operators": [{"name": "op"}]}],
+        "objective": [{"response_time": 1}, {"traffic": 1}],
+        "objective_within": [0.05],
+        **({} if survive is None else {"survive": survive}),
+    }
+    view = view_of(problem_from(document))
+    assert (view["survive"], view["max_utilisation"], view["objective_within"]) == (survive, 0.8, [0.05])
+
+
 @pytest.mark.parametrize("names", [("latitude", "longitude"), ("lat", "lon"), ("lat", "lng")])
 def test_places_on_earth(client: TestClient, workspace: Path, names: tuple[str, str]) -> None:
     """From labels, where all nodes have such that make sense."""

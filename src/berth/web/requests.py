@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Header, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
 from berth.files import PLAN
@@ -148,11 +149,22 @@ class NewJob(RequestBody):
         }
 
 
+def _two(names: list[str]) -> list[str]:
+    if len(names) != 2:
+        raise PydanticCustomError("two", f"a front lies between two metrics, {len(names)} given")
+    return names
+
+
+TwoMetrics = Annotated[
+    list[Name], AfterValidator(_two), Field(json_schema_extra={"minItems": 2, "maxItems": 2})
+]
+
+
 class NewFront(RequestBody):
     """A search for the plans between the best for one metric and the best for another."""
 
     problem: Text
-    objectives: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    objectives: TwoMetrics
     points: Annotated[int, Field(ge=2, le=200)] = 12
     policy: Name = "auto"
     time_limit: Seconds = 60.0

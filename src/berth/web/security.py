@@ -10,7 +10,6 @@ import re
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -104,6 +103,9 @@ def _is_address(host: str) -> bool:
 
 
 COOKIE = "berth-session"
+LONGEST_COOKIES = 16 * 1024
+"""Together: browsers send those of every service on a machine, whatever its port."""
+_SESSION = re.compile(r"[\w-]{43}", re.ASCII)
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 OPEN_PATHS = re.compile(r"/log(?:in|out)|/static/icon\.svg|/static/styles/\w+\.css")
 """What can be had without a token: the form that asks for it, as it should look, and the way out."""
@@ -376,12 +378,18 @@ def author_of(caller: Caller, headers: Headers, *, everybody: bool) -> str:
 
 
 def session_in(headers: Headers) -> str:
-    """What the cookie of the page holds; empty where there is none."""
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
+    """What the cookie of the page holds; empty where there is none.
+
+    `http.cookies` would take a minute for some texts, and anybody may send one.
+    """
+    cookies = headers.get("cookie", "")
+    if len(cookies) > LONGEST_COOKIES:
         return ""
-    return "" if found is None else found.value
+    for each in cookies.split(";"):
+        name, _, value = each.strip().partition("=")
+        if name == COOKIE and _SESSION.fullmatch(value):
+            return value
+    return ""
 
 
 def _same_origin(headers: Headers, host: str) -> bool:

@@ -45,8 +45,18 @@ def view_of(problem: Problem) -> dict[str, Any]:
         "applications": [_application(problem, number) for number in range(len(problem.applications))],
         "resources": list(problem.instances.resources),
         "objective": problem.sought,
+        "objective_within": list(problem.objective_within),
         "objective_scale": problem.objective_scale,
+        "max_utilisation": network.max_utilisation,
+        "survive": _survive(problem),
     }
+
+
+def _survive(problem: Problem) -> str | dict[str, str] | None:
+    """As in problem files."""
+    if problem.survive is None:
+        return None
+    return "node" if problem.survive.label is None else {"label": problem.survive.label}
 
 
 def _places(network: Network) -> tuple[str, FloatArray]:

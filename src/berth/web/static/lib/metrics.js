@@ -1,7 +1,7 @@
 /** The metrics with their labels, units and directions, as the server knows them; and values in words. */
 
 import {get} from "./api.js";
-import {change, inUnit, quantity} from "./format.js";
+import {change, inUnit, percent, quantity} from "./format.js";
 
 let catalogue = null;
 
@@ -34,9 +34,14 @@ export function bestOf(metric, values) {
   return metric.maximise ? Math.max(...known) : Math.min(...known);
 }
 
-/** A goal in words: "response time", or "1 × response time + 0.5 × availability"; several in order: "a, then b". */
-export function goalText(goal, metrics) {
-  if (Array.isArray(goal)) return goal.map((level) => goalText(level, metrics)).join(", then ");
+/**
+ * A goal in words: "response time", or "1 × response time + 0.5 × availability"; several in order: "a within 5 %, then b".
+ * @param {number[]} within by goal, how far from its best what comes after it may be
+ */
+export function goalText(goal, metrics, within = []) {
+  if (Array.isArray(goal)) {
+    return goal.map((level, number) => goalText(level, metrics) + (within[number] ? ` within ${percent(within[number])}` : "")).join(", then ");
+  }
   const entries = Object.entries(goal ?? {}).filter(([, weight]) => weight > 0);
   if (!entries.length) return "no objective";
   const label = (name) => metrics.find((metric) => metric.name === name)?.label ?? name.replaceAll("_", " ");

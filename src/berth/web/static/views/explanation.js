@@ -2,10 +2,14 @@
 
 import {post} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
-import {distance, inUnit, milliseconds, percent, signed} from "../lib/format.js";
+import {counted, distance, inUnit, milliseconds, percent, signed} from "../lib/format.js";
 import {only} from "../lib/me.js";
-import {goalMetric} from "../lib/metrics.js";
+import {goalMetric, objectiveText} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
+import {instanceGroups} from "../picture/scene.js";
+
+const MOST_LIMITS = 8;
+const MOST_LOSSES = 12;
 
 /** @param {HTMLElement} about a line under the heading, of which plan this is */
 export function explanationSection(problem, plan, metrics, entry, scene, about) {
@@ -15,8 +19,9 @@ export function explanationSection(problem, plan, metrics, entry, scene, about) 
     fill(place, waiting(whatIf === "none" ? "Explaining…" : "Solving the problem with one thing more, several times…"));
     try {
       const answer = await post("explain", {problem, plan, what_if: whatIf, time_limit: 10});
-      fill(place, alternatives(answer, unit), binding(answer), slowest(answer), mending(answer), helps(answer, unit));
-      if (whatIf === "none") place.append(h("button", {type: "button", onclick: () => explain("quick")}, "What would help? (up to 10 s)"));
+      fill(place, mending(answer, scene), alternatives(answer, unit, scene), binding(answer), slowest(answer), survival(answer, metrics), helps(answer, unit));
+      const more = answer.survival ? "What would help, and what does survival cost?" : "What would help?";
+      if (whatIf === "none") place.append(h("button", {type: "button", onclick: () => explain("quick")}, `${more} (up to 10 s)`));
       announce("The explanation is there.");
     } catch (error) {
       fill(place, failure(error, h("button", {type: "button", onclick: () => explain(whatIf)}, "Try again")));
@@ -27,20 +32,27 @@ export function explanationSection(problem, plan, metrics, entry, scene, about) 
   return h("section", {class: "card"}, h("h2", {}, "Why"), about, place);
 }
 
-function alternatives(answer, unit) {
+function alternatives(answer, unit, scene) {
   const change = (other) => signed(other.change, unit);
   const best = (item) => {
     if (item.fixed) return "may run nowhere else";
     if (item.best) return `${item.best.node}: ${item.best.change === 0 ? "no change" : change(item.best)}${item.best.better ? " (better)" : ""}`;
     return item.searched ? "none is open" : "none found among the best";
   };
-  const forbidden = answer.operators.flatMap((item) => item.forbidden.map((other) => `${item.instances[0]} on ${other.node} would ${other.better ? "be better" : "change"} (${change(other)}), but ${other.breaks[0] ?? "is not allowed"}`));
+  const operatorOf = (instance) => scene.operatorOfInstance.get(instance)?.full ?? instance;
+  // instances of one operator of which the same can be said are one row
+  const rows = new Map();
+  for (const item of answer.operators) {
+    const key = JSON.stringify([item.instances.map(operatorOf), item.node, best(item)]);
+    rows.set(key, {node: item.node, best: best(item), instances: [...(rows.get(key)?.instances ?? []), ...item.instances]});
+  }
+  const forbidden = answer.operators.flatMap((item) => item.forbidden.map((other) => `${operatorOf(item.instances[0])} on ${other.node} would ${other.better ? "be better" : "change"} (${change(other)}), but ${other.breaks[0] ?? "is not allowed"}`));
   return h("div", {}, h("h3", {}, "Best other place for each operator"),
     h("div", {class: "scroll operators-list", tabindex: "0", role: "region", "aria-label": "Best other places"}, h("table", {},
       h("thead", {}, h("tr", {}, ["Operator", "On", "Best other node, and the change"].map((name) => h("th", {scope: "col"}, name)))),
-      h("tbody", {}, answer.operators.map((item) => h("tr", {}, h("th", {scope: "row"}, item.instances.join(", ")), h("td", {}, item.node), h("td", {}, best(item))))))),
+      h("tbody", {}, [...rows.values()].map((row) => h("tr", {}, h("th", {scope: "row"}, instanceGroups(scene, row.instances).join(", ")), h("td", {}, row.node), h("td", {}, row.best)))))),
     answer.explained < answer.units ? h("p", {class: "quiet fine"}, `${answer.explained} of ${answer.units} are explained, those that matter most.`) : null,
-    forbidden.length ? [h("h3", {}, "What stands in the way of better nodes"), h("ul", {}, forbidden.slice(0, 8).map((line) => h("li", {}, line)))] : null);
+    forbidden.length ? [h("h3", {}, "What stands in the way of better nodes"), h("ul", {}, [...new Set(forbidden)].slice(0, 8).map((line) => h("li", {}, line)))] : null);
 }
 
 function binding(answer) {
@@ -49,12 +61,53 @@ function binding(answer) {
     bar.style.width = `${Math.min(100, 100 * (share ?? 1))}%`;
     return h("span", {class: `meter${(share ?? 2) > 1 + 1e-9 ? " full" : ""}`, "aria-hidden": "true"}, bar);
   };
-  return h("div", {}, h("h3", {}, "What binds: the fullest limits"), answer.limits.length
-    ? h("div", {class: "scroll"}, h("table", {}, h("tbody", {}, answer.limits.slice(0, 8).map((limit) => h("tr", {},
-      h("th", {scope: "row"}, `${limit.kind} ${limit.name}`),
-      h("td", {class: "figure"}, meter(limit.share), limit.share === null ? "none there" : percent(limit.share)),
-      h("td", {class: "figure"}, `${inUnit(limit.used, limit.unit)} of ${inUnit(limit.limit, limit.unit)}`))))))
-    : h("p", {class: "quiet"}, "Nothing has a limit here."));
+  const more = answer.binding.length - MOST_LIMITS;
+  return h("div", {}, h("h3", {}, "What binds: the fullest limits"), answer.binding.length
+    ? h("div", {class: "scroll"}, h("table", {class: "binding"}, h("tbody", {}, answer.binding.slice(0, MOST_LIMITS).map((limit) => h("tr", {},
+      h("th", {scope: "row"}, `${limit.kind} ${limit.name}`, h("span", {class: "quiet fine"}, amounts(limit))),
+      h("td", {class: "figure"}, meter(limit.share), limit.share === null ? "none there" : percent(limit.share)))))))
+    : h("p", {class: "quiet"}, "Nothing has a limit here."),
+  more > 0 ? h("p", {class: "quiet fine"}, `and ${counted(more, "more limit")}`) : null);
+}
+
+/** "0.75 of 0.8 processors": the unit once where both have the same. */
+function amounts(limit) {
+  const [used, most] = [inUnit(limit.used, limit.unit), inUnit(limit.limit, limit.unit)];
+  const [number, ...unit] = used.split(" ");
+  const same = unit.join(" ") && most.endsWith(` ${unit.join(" ")}`);
+  const each = limit.count > 1 ? `, the fullest of ${limit.count}` : "";
+  return ` ${same ? number : used} of ${most}${each}`;
+}
+
+/** What becomes of the plan after each loss, the slowest first, and what it costs to survive. */
+function survival(answer, metrics) {
+  const found = answer.survival;
+  if (!found) return null;
+  const title = h("h3", {}, "What it survives");
+  if (!found.losses.length && answer.violations.length) return h("div", {}, title, h("p", {class: "quiet"}, "Not judged: the plan itself breaks something."));
+  const broken = found.losses.filter((loss) => loss.violations.length).length;
+  const fullest = ({fullest: limit}) => (limit ? `fullest: ${limit.kind} ${limit.name} ${limit.share === null ? "has none" : percent(limit.share)}` : "");
+  const row = (loss) => h("tr", {},
+    h("th", {scope: "row"}, loss.loss, h("span", {class: `fine ${loss.violations.length ? "worse" : "quiet"}`}, loss.violations.length ? ` ✕ ${loss.violations[0]}` : ` ${fullest(loss)}`)),
+    h("td", {class: "figure"}, loss.moved.length),
+    h("td", {class: "figure"}, loss.lost.length),
+    h("td", {class: "figure"}, loss.response_time_ms === null ? "unknown" : milliseconds(loss.response_time_ms)));
+  return h("div", {}, title,
+    h("p", {}, `It survives ${found.count - broken} of ${counted(found.count, "loss", "losses")}. ${costOf(found, metrics)}`),
+    found.losses.length ? h("div", {class: "scroll"}, h("table", {class: "losses"},
+      h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Loss of"), ["Moves", "Lost", "Response time"].map((name) => h("th", {scope: "col", class: "figure"}, name)))),
+      h("tbody", {}, found.losses.slice(0, MOST_LOSSES).map(row)))) : null,
+    found.losses.length > MOST_LOSSES ? h("p", {class: "quiet fine"}, `and ${found.losses.length - MOST_LOSSES} more that leave it faster`) : null);
+}
+
+function costOf({goal, without, cost}, metrics) {
+  if (!without) return "";
+  if (without.objective === null || cost === null) return without.reason ? `What that costs can't be said: ${without.reason}.` : "";
+  const best = `${objectiveText(goal, metrics, without.objective)}${without.proved ? " (proved)" : ""} without it`;
+  const metric = goalMetric(goal, metrics);
+  const name = metric?.label ?? "the objective";
+  if (cost === 0) return `That costs nothing: ${name} ${best} as well.`;
+  return `That ${cost > 0 ? "costs" : "has not cost"} ${distance(Math.abs(cost), metric?.unit ?? "")}: ${name} ${best}.`;
 }
 
 function slowest(answer) {
@@ -65,10 +118,10 @@ function slowest(answer) {
     h("ol", {class: "steps"}, way.steps.map((step) => h("li", {}, `${step.instance} on ${step.node}: ${milliseconds(step.work_ms)} of work`, step.delay_ms ? `, then ${milliseconds(step.delay_ms)} on the way` : ""))));
 }
 
-function mending(answer) {
+function mending(answer, scene) {
   if (!answer.mending) return null;
   return h("div", {}, h("h3", {}, "How to mend it"),
-    h("ol", {class: "steps"}, answer.mending.moves.map((move) => h("li", {}, `Move ${move.instances.join(", ")} from ${move.from ?? "nowhere"} to ${move.to}`))),
+    h("ol", {class: "steps"}, answer.mending.moves.map((move) => h("li", {}, `Move ${instanceGroups(scene, move.instances).join(", ")} from ${move.from ?? "nowhere"} to ${move.to}`))),
     answer.mending.left?.length ? h("p", {}, "Then still broken: ", [].concat(answer.mending.left).join("; ")) : h("p", {}, "Then nothing is broken."));
 }
 

@@ -2,7 +2,7 @@
 
 import {get, path} from "../lib/api.js";
 import {fill, h} from "../lib/dom.js";
-import {counted} from "../lib/format.js";
+import {counted, percent} from "../lib/format.js";
 import {goalText, metricList} from "../lib/metrics.js";
 import {failure, waiting} from "../lib/notices.js";
 import {address, show} from "../lib/router.js";
@@ -22,7 +22,7 @@ export async function pictureView({main, id, current}) {
     const operators = view.applications.reduce((sum, application) => sum + application.operators.length, 0);
     fill(body,
       h("p", {class: "quiet"}, `${counted(view.nodes.length, "node")}, ${counted(view.links_all, "link")}, ${counted(operators, "operator")} in ${counted(view.applications.length, "application")}. `,
-        `Objective: ${goalText(view.objective ?? {response_time: 1}, metrics)}.`),
+        `Objective: ${goalText(view.objective ?? {response_time: 1}, metrics, view.objective_within)}. `, asked(view)),
       panel.element);
     return panel.destroy;
   } catch (error) {
@@ -32,4 +32,13 @@ export async function pictureView({main, id, current}) {
       : failure(error, h("button", {type: "button", onclick: () => show()}, "Try again"), h("a", {class: "button", href: "#/problems"}, "All problems")));
     return undefined;
   }
+}
+
+/** What every plan has to keep beyond the applications' own requirements. */
+function asked(view) {
+  const survive = view.survive && (view.survive === "node" ? "the loss of any node" : `the loss of all nodes with one value of ${view.survive.label}`);
+  return [
+    survive ? `Plans survive ${survive}. ` : "",
+    view.max_utilisation !== null ? `Nodes and instances are kept busy at most ${percent(view.max_utilisation)} of the time.` : "",
+  ].join("");
 }

@@ -7,9 +7,9 @@ import {goalText, metricList} from "../lib/metrics.js";
 import {failure, waiting} from "../lib/notices.js";
 import {address, go, show} from "../lib/router.js";
 import {problemPage} from "./frame.js";
+import {goalFields} from "./goals.js";
 import {parameterFields} from "./parameters.js";
 import {requirementFields} from "./requirements.js";
-import {weightSliders} from "./weights.js";
 
 export async function solveView({main, id, current}) {
   const formId = freshId("solve");
@@ -30,9 +30,7 @@ export async function solveView({main, id, current}) {
   if (!current()) return;
 
   const told = h("div", {});
-  const own = view.objective;
-  const ordered = Array.isArray(own);
-  const weights = weightSliders(metrics, ordered ? own[0] : own);
+  const goals = goalFields(metrics, view.objective, view.objective_within);
   const requirements = requirementFields(view.applications);
   const parameters = parameterFields();
   const about = h("p", {class: "quiet fine", id: freshId("about")});
@@ -53,8 +51,7 @@ export async function solveView({main, id, current}) {
   const form = h("form", {id: formId, class: "stack", onsubmit: async (event) => {
     event.preventDefault();
     fill(told);
-    const objective = weights.value();
-    if (!Object.keys(objective).length) {
+    if (goals.empty()) {
       fill(told, failure({title: "Nothing to minimise.", message: "Give at least one metric a weight above 0."}));
       return;
     }
@@ -62,7 +59,7 @@ export async function solveView({main, id, current}) {
     try {
       const job = await post("jobs", {
         problem: id, policy: policy.value, time_limit: Number(limit.value), seed: Number(seed.value),
-        ...(weights.changed() ? {objective} : {}),
+        ...goals.value(),
         ...(requirements.value() ? {requirements: requirements.value()} : {}),
         ...(parameters.value() ? {parameters: parameters.value()} : {}),
         ...(previous.value ? {previous: previous.value} : {}),
@@ -87,8 +84,8 @@ export async function solveView({main, id, current}) {
         field("Previous plan", previous, h("span", {class: "hint"}, "What moved against it is then counted.")))),
     h("section", {class: "card"},
       h("h2", {}, "What counts"),
-      h("p", {class: "quiet fine"}, `The problem's own: ${goalText(own, metrics)}. ${ordered ? "Whoever moves a slider asks for one goal instead." : "Slide others up to weigh them, too."}`),
-      weights.element)),
+      h("p", {class: "quiet fine"}, `The problem's own: ${goalText(view.objective, metrics, view.objective_within)}. Slide others up to weigh them, too.`),
+      goals.element)),
   h("section", {class: "card"}, h("h2", {}, "Requirements"),
     h("p", {class: "quiet fine"}, "A plan must keep these. Empty: no such requirement."), requirements.element));
   fill(body, h("p", {class: "quiet"}, "Everything has a sensible value already: press Start. This only computes a plan; nothing is moved or started on your machines."), form);

@@ -26,15 +26,15 @@ export function weightSliders(metrics, own) {
   const first = usable.filter((metric) => own[metric.name] || COMMON.includes(metric.name));
   const rest = usable.filter((metric) => !first.includes(metric));
   const changed = () => [...sliders].some(([name, {input}]) => Math.abs(Number(input.value) - (own[name] ?? 0)) > 1e-9 * highest);
-  const reset = h("button", {type: "button", class: "small", onclick: () => {
-    for (const [name, {input, say}] of sliders) {
-      input.value = String(own[name] ?? 0);
-      say();
-    }
-  }}, "Back to the problem's own");
   return {
-    element: fill(h("div", {class: "stack"}), rows(first), h("details", {}, h("summary", {}, `${rest.length} more metrics`), rows(rest)), reset),
+    element: fill(h("div", {class: "stack"}), rows(first), h("details", {}, h("summary", {}, `${rest.length} more metrics`), rows(rest))),
     changed,
+    reset: () => {
+      for (const [name, {input, say}] of sliders) {
+        input.value = String(own[name] ?? 0);
+        say();
+      }
+    },
     /** Weights above 0 by name. Untouched sliders give the exact number of the file, not the slider's step. */
     value: () => Object.fromEntries([...sliders].map(([name, {input}]) => {
       const original = own[name] ?? 0;

@@ -53,6 +53,32 @@ def test_every_loss_is_told_the_slowest_first() -> None:
     assert (found.count, found.tightest, found.cost) == (3, centre, 0.0)
 
 
+def test_a_plan_that_lacks_only_a_failover() -> None:
+    """It is told which one would do, with everything where it is; what it costs is told all the same."""
+    problem = camera()
+    plan = replace(berth.solve(problem, "odp"), failover={})
+    found = explain(problem, plan)
+    survival = found.survival
+    assert found.violations
+    assert survival is not None
+    assert survival.failover is not None
+    assert (survival.helpless, survival.cost) == ((), 0.0)
+    assert berth.evaluate(problem, replace(plan, failover=survival.failover)).violations == ()
+    assert document(found)["survival"]["failover"]["near"] == {"watch/camera": "edge"}
+
+
+def test_a_placement_that_can_not_survive() -> None:
+    """Losses without a failover are named, and nothing is said of what survival costs."""
+    problem = camera()
+    nodes = tuple(replace(node, capacity={"cpu": 1.0}) for node in problem.network.nodes[:2])
+    network = replace(problem.network, nodes=(*nodes, problem.network.nodes[2]))
+    narrow = replace(problem, network=network)
+    found = explain(narrow, Plan({"watch/camera": "near", "watch/tag": "edge", "watch/sink": "centre"}))
+    assert found.survival is not None
+    assert found.survival.helpless == ("near",)
+    assert found.survival.cost is None
+
+
 def test_what_survival_costs() -> None:
     """Less room at the edges: what is there must fit beside what comes from the other one."""
     problem = camera(objective={"traffic": 1})

@@ -31,6 +31,7 @@ from berth.cli.output import (
     tell,
 )
 from berth.cli.plan_files import read_plan
+from berth.cli.plan_view import print_moves
 from berth.drawing.terminal import bar
 from berth.drawing.views import instance_groups
 from berth.evaluation import METRIC_BY_NAME
@@ -273,23 +274,39 @@ def _survival(explanation: Explanation) -> None:
     most, tight = found.most_moved, found.tightest
     notes = [survived]
     if most is not None and most.moved:
-        notes.append(f"most moves after that of {most.name}: {counted(len(most.moved), 'instance')}")
+        notes.append(f"most moves when {most.name} is lost: {counted(len(most.moved), 'instance')}")
     if tight is not None and tight.fullest is not None:
-        notes.append(f"least is left after that of {tight.name}: {_fullest(tight)}")
+        notes.append(f"least room is left when {tight.name} is lost: {_fullest(tight)}")
     out.print(escape("; ".join(notes)), soft_wrap=True)
     if found.without is not None:
         out.print(escape(_cost_of_survival(found)), soft_wrap=True)
+    _print_better_failover(found)
+
+
+def _print_better_failover(found: Survival) -> None:
+    """What would survive with everything where it is."""
+    if found.failover is not None:
+        what = "more" if found.helpless else "every loss"
+        out.print(f"\n[green]With this failover the same placement survives {what}[/]")
+        print_moves(found.failover)
+        out.print("[dim]--json has it as survival.failover, to be put into the plan file[/]")
+    if found.helpless:
+        names = escape(shortened(list(found.helpless), MOST_NAMES))
+        line = f"no failover was found for the loss of {names}: other places are needed, or more room"
+        out.print(f"[red]{line}[/]", soft_wrap=True)
 
 
 def _print_losses(found: Survival) -> None:
-    table = plain_table("loss of", "moves", "lost", "response time", "fullest then", right=(1, 2, 3))
+    breaks = any(loss.violations for loss in found.losses[:MOST_LOSSES])
+    columns = ["loss of", "moves", "lost", "response time", "fullest then", *["breaks"] * breaks]
+    table = plain_table(*columns, right=(1, 2, 3))
     for loss in found.losses[:MOST_LOSSES]:
         time = "unknown" if loss.response_time_ms is None else milliseconds(loss.response_time_ms)
-        style = "red" if loss.violations else ""
-        last = loss.violations[0] if loss.violations else _fullest(loss)
-        table.add_row(
-            escape(loss.name), str(len(loss.moved)), str(len(loss.lost) or ""), time, Text(last, style)
-        )
+        counts = str(len(loss.moved)), str(len(loss.lost) or "")
+        first, others = "".join(loss.violations[:1]), len(loss.violations) - 1
+        first += f" (and {others} more)" if others > 0 else ""
+        broken = [Text(first, "red")] * breaks
+        table.add_row(escape(loss.name), *counts, time, escape(_fullest(loss)), *broken)
     if found.losses:
         out.print(table)
     if len(found.losses) > MOST_LOSSES:
@@ -309,13 +326,16 @@ def _cost_of_survival(found: Survival) -> str:
     """What it costs to survive, against the best plan that need not."""
     assert found.without is not None
     name = _goal_name(found.goal)
+    if found.helpless:
+        return "what survival costs can't be said: this plan doesn't survive"
     if found.without.objective is None or found.objective is None or found.cost is None:
         return f"without losses to survive: {found.without.reason or 'nothing can be said'}"
     best = ", ".join(_outcome_cells(found.goal, found.without))
+    survival = "survival" if found.failover is None else "with the failover below, survival"
     if found.cost == 0:
-        return f"survival costs nothing: {name} {best} without it as well"
+        return f"{survival} costs nothing: {name} {best} without it as well"
     verb = "costs" if found.cost > 0 else "has not cost"
-    return f"survival {verb} {_distance(found.goal, abs(found.cost))}: {name} {best} without it"
+    return f"{survival} {verb} {_distance(found.goal, abs(found.cost))}: {name} {best} without it"
 
 
 def _sharing(explanation: Explanation) -> None:
@@ -369,8 +389,10 @@ def _room_cells(room: Room) -> tuple[str, str, str]:
 
 
 def _mending(explanation: Explanation) -> None:
-    mending = explanation.mending
+    mending, survival = explanation.mending, explanation.survival
     if mending is None:
+        if survival is not None and survival.failover is not None and not survival.helpless:
+            out.print("\n[green]Nothing has to move[/]: all it lacks is a failover; see 'What it survives'")
         return
     _title("What to move to mend it")
     for move in mending.moves:

@@ -121,11 +121,15 @@ def print_placement(problem: Problem, plan: Plan) -> None:
 
 def print_failover(plan: Plan) -> None:
     """What moves where after which loss, those that move the most first."""
-    if not plan.failover:
-        return
-    out.print()
+    if plan.failover:
+        out.print()
+        print_moves(plan.failover)
+
+
+def print_moves(failover: Mapping[str, Mapping[str, str]]) -> None:
+    """A row for each loss."""
     table = plain_table("after the loss of", "moves")
-    order = sorted(plan.failover.items(), key=lambda item: -len(item[1]))
+    order = sorted(failover.items(), key=lambda item: -len(item[1]))
     for name, moves in order[:MOST_LOSSES]:
         table.add_row(escape(name), escape("; ".join(_moves_by_node(moves))))
     out.print(table)

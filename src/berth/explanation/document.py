@@ -128,6 +128,10 @@ def _survival(item: Survival) -> dict[str, Any]:
         "objective": item.objective,
         "without": None if item.without is None else _outcome(item.without),
         "cost": item.cost,
+        "failover": None
+        if item.failover is None
+        else {name: dict(moves) for name, moves in item.failover.items()},
+        "helpless": list(item.helpless),
     }
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from berth.evaluation import Situation
 from berth.evaluation.goal import Goal
 from berth.evaluation.limits import Use
-from berth.evaluation.losses import JudgedLoss
+from berth.evaluation.losses import JudgedLoss, loss_violations
 from berth.explanation.alternatives import Judge
 from berth.explanation.binding import binding
 from berth.explanation.what_if import Outcome, best_known, is_same
+from berth.policies.failover import failover_of
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,11 @@ class Survival:
     without: Outcome | None
     """The best that is known where nothing has to be survived; None: nobody asked."""
     cost: float | None
-    """How much worse the plan is than that; above 0: worse."""
+    """How much worse the plan is than that; above 0: worse. None where the placement can't survive."""
+    failover: Mapping[str, Mapping[str, str]] | None = None
+    """A failover that survives more than the plan's own; None: its own is fine, or none is better."""
+    helpless: tuple[str, ...] = ()
+    """The losses for which no failover was found that breaks nothing."""
 
     @property
     def most_moved(self) -> LossExplained | None:
@@ -71,14 +76,34 @@ def survival_of(judge: Judge, seconds: float) -> Survival | None:
     explained = [_explained(situation, item) for item in situation.losses]
     touching = [item for item in explained if item.moved or item.lost or item.violations or item.fullest]
     slowest = sorted(touching, key=lambda item: -_time(item))
+    failover, helpless = _better_failover(judge)
     goal = None if judge.goal is None else judge.goal.without_losses
     objective = Judge(judge.setting, judge.plan, goal).before.objective
     without = cost = None
     if goal is not None and seconds > 0:
         alone = Judge(replace(judge.setting, problem=replace(problem, survive=None)), judge.plan, goal)
         without = best_known(alone, goal, seconds)
-        cost = _cost(goal, objective, without.objective)
-    return Survival(tuple(slowest), len(problem.losses), goal, objective, without, cost)
+        cost = None if helpless else _cost(goal, objective, without.objective)
+    count = len(problem.losses)
+    return Survival(tuple(slowest), count, goal, objective, without, cost, failover, helpless)
+
+
+def _better_failover(judge: Judge) -> tuple[Mapping[str, Mapping[str, str]] | None, tuple[str, ...]]:
+    """A failover that mends what the plan's own leaves broken, and the losses that stay broken."""
+    broken = _broken_losses(judge.situation)
+    if not broken:
+        return None, ()
+    own = judge.plan.failover
+    found = failover_of(judge.setting, judge.plan, judge.plan.seed, broken=False)
+    kept = {name: moves for name, moves in own.items() if name in broken and name not in found}
+    left = _broken_losses(Situation(judge.setting, replace(judge.plan, failover={**found, **kept})))
+    return (found if left < broken else None), tuple(sorted(left))
+
+
+def _broken_losses(situation: Situation) -> set[str]:
+    """The losses after which something is broken, needless entries of the failover among it."""
+    lines = loss_violations(situation)
+    return {line.removeprefix("loss of ").partition(":")[0] for line in lines}
 
 
 def _time(item: LossExplained) -> float:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import Headers
 from starlette.testclient import TestClient
 
 from berth.web.app import create_app
-from berth.web.security import Settings
+from berth.web.security import COOKIE, LONGEST_COOKIES, Settings, session_in
 from tests.web.conftest import API, PROBLEM
 
 TOKEN = "a-token-that-nobody-guesses"
@@ -109,6 +111,35 @@ def test_the_form_for_the_token(guarded: TestClient) -> None:
     assert guarded.get(f"{API}/problems").status_code == 200
     guarded.cookies.set("berth-session", "0" * 64)
     assert guarded.get(f"{API}/problems").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("cookies", "found"),
+    [
+        (f"{COOKIE}={'x' * 43}", "x" * 43),
+        (f"a=b; {COOKIE}={'-_' * 21}A ;c", "-_" * 21 + "A"),
+        (f"{COOKIE}={'y' * 43}; {COOKIE}={'x' * 43}", "x" * 43),
+        (f"{COOKIE}={'x' * 43}; {COOKIE}=short", ""),
+        (f"other-{COOKIE}={'x' * 43}", ""),
+        (f'{COOKIE}="{"x" * 43}"', ""),
+        (f"{COOKIE}={'ü' * 43}", ""),
+        (f"{COOKIE}={'x' * 44}", ""),
+        (COOKIE, ""),
+        ("a=b;" * LONGEST_COOKIES + f"{COOKIE}={'x' * 43}", ""),
+        ("", ""),
+    ],
+)
+def test_the_session_among_cookies(cookies: str, found: str) -> None:
+    """Only what we could have given out."""
+    assert session_in(Headers({"cookie": cookies})) == found
+
+
+def test_a_cookie_that_is_slow_to_read(guarded: TestClient) -> None:
+    """Backslashes in quotes once kept everybody waiting, and nobody needs a token to send them."""
+    cookie = f'{COOKIE}="' + "\\" * 60_000 + '"'
+    began = time.perf_counter()
+    assert guarded.get(f"{API}/health", headers={"Cookie": cookie}).status_code == 401
+    assert time.perf_counter() - began < 2.0
 
 
 def test_bodies_that_are_too_large(workspace: Path) -> None:

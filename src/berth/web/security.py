@@ -385,11 +385,9 @@ def session_in(headers: Headers) -> str:
     cookies = headers.get("cookie", "")
     if len(cookies) > LONGEST_COOKIES:
         return ""
-    for each in cookies.split(";"):
-        name, _, value = each.strip().partition("=")
-        if name == COOKIE and _SESSION.fullmatch(value):
-            return value
-    return ""
+    parts = (each.strip().partition("=") for each in cookies.split(";"))
+    found = {name: value for name, _, value in parts}.get(COOKIE, "")
+    return found if _SESSION.fullmatch(found) else ""
 
 
 def _same_origin(headers: Headers, host: str) -> bool:

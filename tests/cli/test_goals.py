@@ -42,6 +42,10 @@ def test_an_order_with_a_tolerance() -> None:
         (("--then", "traffic", "--within", "-1"), "--within -1: expected a share of at least 0"),
         (("--then", "traffic", *["--within", "1%"] * 3), "--within: 3 of them, but 2 goals"),
         (("--then", "trafic"), "--then: no metric named 'trafic'; did you mean 'traffic'?"),
+        (
+            ("--objective", "traffic=2", "--objective", "traffic=3"),
+            "--objective traffic=3: traffic has a weight already; give it once",
+        ),
     ],
 )
 def test_mistakes(options: tuple[str, ...], line: str) -> None:

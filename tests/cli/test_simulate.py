@@ -268,9 +268,13 @@ def test_a_loss(here: Path) -> None:
     for option, line in (
         ("y", "--lose y: expected NAME@SECONDS, such as rome@30"),
         ("y@soon", "--lose y@soon: expected NAME@SECONDS, such as rome@30"),
-        ("w@3", "--lose w@3: no loss named 'w'"),
+        ("w@3", "--lose w@3: no loss named 'w' (known: x, y)"),
+        ("y@60", "--lose y@60: the simulation ends after 60 s; see --duration"),
     ):
         with pytest.raises(BadInput, match=re.escape(line)):
             CliRunner().invoke(
                 app, ["simulate", "problem.yaml", "plan.json", "--lose", option], catch_exceptions=False
             )
+    twice = ["simulate", "problem.yaml", "plan.json", "--lose", "y@20", "--lose", "y@30"]
+    with pytest.raises(BadInput, match="--lose y@30: y is lost already, and for good"):
+        CliRunner().invoke(app, twice, catch_exceptions=False)

@@ -87,3 +87,11 @@ def test_losses_that_make_no_sense(survive: Survive | None, loss: NodeLoss, line
     with pytest.raises(BadInput) as caught:
         simulate(replace(problem, survive=survive), plan, Options(), Events(losses=(loss,)))
     assert caught.value.mistakes[0].startswith(line)
+
+
+def test_nothing_is_lost_twice() -> None:
+    """What is lost is lost for good."""
+    problem, plan = surviving()
+    twice = Events(losses=(NodeLoss("y", 1.0), NodeLoss("y", 2.0)))
+    with pytest.raises(BadInput, match=r"losses\[1\].name: y is lost already, in losses\[0\]"):
+        simulate(problem, plan, Options(), twice)

@@ -199,11 +199,13 @@ def share_from(text: str) -> float:
 
 def objective_from(given: list[str] | None, option: str = "--objective") -> dict[str, float]:
     """The weights that the command line names; none where it names no objective."""
-    weights = {}
+    weights: dict[str, float] = {}
     for item in given or []:
         name, _, weight = item.partition("=")
         if name not in METRIC_BY_NAME:
             raise BadInput(f"{option}: no metric {one_of(name, METRIC_BY_NAME)}")
+        if name in weights:
+            raise BadInput(f"{option} {item}: {name} has a weight already; give it once")
         weights[name] = _weight(option, item, weight or "1")
     return weights
 

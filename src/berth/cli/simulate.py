@@ -12,7 +12,7 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from berth.amounts import percentage, quantity
+from berth.amounts import operators_in_short, percentage, quantity
 from berth.cli.exit_codes import BROKEN, KEPT
 from berth.cli.options import (
     AsJson,
@@ -24,6 +24,7 @@ from berth.cli.options import (
     settings_from,
 )
 from berth.cli.output import (
+    folded,
     metric_value,
     out,
     plain_table,
@@ -37,7 +38,7 @@ from berth.evaluation import Setting, Situation
 from berth.evaluation import evaluate as evaluate_plan
 from berth.files import check_writable, load, write_bytes, write_text
 from berth.model import BadInput, Problem
-from berth.model.errors import did_you_mean
+from berth.model.errors import did_you_mean, one_of
 from berth.model.parameters import parameters_from
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ Exit codes: 0 a plan that breaks no constraint and keeps up, 2 bad input, 5 it b
 something is not placed, nothing is simulated), or something has more to do than it can.
 """
 MOST_ROWS = 40
+MOST_KNOWN = 20
+"""So many names are listed where one is unknown."""
 _NAMES = {"duration_s": "--duration", "warm_up_s": "--warm-up", "seed": "--seed"}
 """Options that are no `--set`."""
 
@@ -109,7 +112,9 @@ def simulate(
 
     options = _options(Options, given)
     happening = Events() if events is None else load_events(events, loaded, placed)
-    happening = replace(happening, losses=(*happening.losses, *_losses(loaded, lose or [])))
+    lost = {loss.name for loss in happening.losses}
+    given_losses = tuple(_losses(loaded, lose or [], duration, lost))
+    happening = replace(happening, losses=(*happening.losses, *given_losses))
     if not as_json:
         print_warnings(judged.warnings)
     simulation = run(loaded, placed, options, happening)
@@ -128,13 +133,12 @@ def simulate(
         _print_simulation(loaded, simulation)
         _print_assumed(simulation)
         print_violations(violations)
-        for line in simulation.unstable:
-            out.print(f"[red]x[/] {escape(line)}", soft_wrap=True)
+        _print_unstable(simulation, judged.warnings)
     raise typer.Exit(BROKEN if violations or simulation.unstable else KEPT)
 
 
-def _losses(problem: Problem, given: Sequence[str]) -> Iterator[NodeLoss]:
-    """What `--lose` says, checked: names may have an @ in them."""
+def _losses(problem: Problem, given: Sequence[str], duration: float, lost: set[str]) -> Iterator[NodeLoss]:
+    """What `--lose` says, checked: names may have an @ in them; what is lost stays lost."""
     from berth.simulate import NodeLoss
 
     known = [loss.name for loss in problem.losses]
@@ -149,7 +153,13 @@ def _losses(problem: Problem, given: Sequence[str]) -> Iterator[NodeLoss]:
         if not known:
             raise BadInput(f"--lose {text}: the problem has nothing to survive; give it survive: node")
         if name not in known:
-            raise BadInput(f"--lose {text}: no loss {did_you_mean(name, known)}")
+            named = one_of if len(known) <= MOST_KNOWN else did_you_mean
+            raise BadInput(f"--lose {text}: no loss {named(name, known)}")
+        if name in lost:
+            raise BadInput(f"--lose {text}: {name} is lost already, and for good")
+        if time >= duration:
+            raise BadInput(f"--lose {text}: the simulation ends after {duration:g} s; see --duration")
+        lost.add(name)
         yield NodeLoss(name, time)
 
 
@@ -262,6 +272,22 @@ def _print_assumed(simulation: Simulation) -> None:
             out.print(f"  [yellow]![/] {escape(line)}", soft_wrap=True)
         if len(lines) > MOST_ROWS:
             out.print(f"  [dim]and {len(lines) - MOST_ROWS:,} more; --json has them all[/]")
+
+
+def _print_unstable(simulation: Simulation, warnings: Sequence[str]) -> None:
+    """What keeps no pace; of what the judge has warned of already, only that."""
+    warned = {_subject(line) for line in warnings}
+    known = [_subject(line) for line in simulation.unstable if _subject(line) in warned]
+    if known:
+        names = operators_in_short(known)
+        out.print(f"[red]x[/] {escape(names)}: queues grow as long as it runs", soft_wrap=True)
+    for line in folded([line for line in simulation.unstable if _subject(line) not in warned]):
+        out.print(f"[red]x[/] {escape(line)}", soft_wrap=True)
+
+
+def _subject(line: str) -> str:
+    """The node or instance that a line is about."""
+    return line.partition(": ")[0].removeprefix("instance ")
 
 
 def _time(value: float) -> str:

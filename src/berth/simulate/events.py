@@ -113,12 +113,16 @@ def _migrations(events: Events) -> Iterator[str]:
 
 def _losses(problem: Problem, events: Events) -> Iterator[str]:
     known = [loss.name for loss in problem.losses]
+    first: dict[str, int] = {}
     for number, loss in enumerate(events.losses):
         path = f"losses[{number}]"
         if problem.survive is None:
             yield f"{path}.name: the problem has nothing to survive; give it survive: node, or use failures"
         elif loss.name not in known:
             yield f"{path}.name: no loss {did_you_mean(loss.name, known)}"
+        elif loss.name in first:
+            yield f"{path}.name: {loss.name} is lost already, in losses[{first[loss.name]}]"
+        first.setdefault(loss.name, number)
         yield from _time(f"{path}.at_s", loss.at_s)
 
 

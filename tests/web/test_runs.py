@@ -21,7 +21,7 @@ from berth.web.problems import Problems
 from berth.web.runs import Runs
 from berth.web.streams import run_events
 from berth.web.workspace import Workspace
-from tests.web.conftest import API, ASSIGNMENT
+from tests.web.conftest import API, ASSIGNMENT, PROBLEM
 
 PLAN = Plan(ASSIGNMENT, problem="small", policy="odp")
 MOVED = Plan({**ASSIGNMENT, "app/work": "oslo"}, problem="small", policy="odp")
@@ -203,3 +203,76 @@ def test_links_out_of_a_run(client: TestClient, run: Path, tmp_path: Path) -> No
     assert client.get(f"{API}/runs/app.run").json()["report"] is None
     assert client.get(f"{API}/runs/app.run/plans/9").status_code == 404
     assert client.get(f"{API}/runs/app.run/timeline.svg").status_code == 404
+
+
+FORGED = (
+    "decision.json",
+    "now.json",
+    "proposal.json",
+    "report.json",
+    "plans/0003.json",
+    "measuring/problem.json",
+)
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_nobody_stores_into_a_run(client: TestClient, workspace: Path, run: Path, name: str) -> None:
+    """Not a decision: only admins answer proposals, and any planner may store files."""
+    os.symlink(run / "plans", workspace / "elsewhere")
+    for path in (f"app.run/{name}", f"app.run/deeper/{name}", f"elsewhere/{name}"):
+        before = sorted(run.rglob("*"))
+        with asking(run, "50% better", PLAN, MOVED) as question:
+            draft = json.dumps({"proposal": question.id, "approve": True})
+            where = {"name": path, "draft": True}
+            refused = client.post(f"{API}/problems", params=where, content=draft)
+            assert (refused.status_code, "is the folder of a run" in refused.json()["error"]) == (403, True)
+            assert question.answer() is None
+        plan = {"problem": "small.yaml", "assignment": ASSIGNMENT, "name": path}
+        assert client.post(f"{API}/plans", json=plan).status_code == 403
+        upload = json.dumps({"format": "berth-plan/v1", "assignment": ASSIGNMENT})
+        assert client.post(f"{API}/plans/upload", params={"name": path}, content=upload).status_code == 403
+        job = {"problem": "small.yaml", "policy": "odp", "name": path}
+        assert client.post(f"{API}/jobs", json=job).status_code == 403
+        assert sorted(run.rglob("*")) == before
+
+
+def test_what_a_run_has_written_stays(client: TestClient, workspace: Path, run: Path) -> None:
+    """Its plans can be looked at, and nobody changes them; nor a draft that was there before."""
+    plan = client.get(f"{API}/plans/app.run~plans~0001.json")
+    tag = {"If-Match": plan.headers["etag"]}
+    assert client.put(f"{API}/plans/app.run~plans~0001.json", content="{}", headers=tag).status_code == 403
+    assert client.delete(f"{API}/plans/app.run~plans~0001.json", headers=tag).status_code == 403
+    early = client.post(
+        f"{API}/problems", params={"name": "x.run/decision.json", "draft": True}, content="{}"
+    )
+    assert early.status_code == 201
+    (workspace / "x.run" / "history.jsonl").touch()
+    tag = {"If-Match": early.headers["etag"]}
+    path, draft = f"{API}/problems/x.run~decision.json", {"draft": True}
+    assert client.put(path, params=draft, content='{"approve": true}', headers=tag).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["run.json", "made-up/run.json", "made-up/RUN.json"])
+def test_nobody_makes_up_a_run(client: TestClient, workspace: Path, name: str) -> None:
+    """A file of that name is what tells the folder of a run from others."""
+    where = {"name": name, "draft": True}
+    refused = client.post(f"{API}/problems", params=where, content='{"application": "made up"}')
+    assert refused.status_code == 422
+    assert refused.json()["mistakes"][0]["message"].endswith("would make its folder a run")
+    json_problem = json.dumps(yaml.safe_load(PROBLEM) | {"name": "run"})
+    stored = client.post(
+        f"{API}/problems", content=json_problem, headers={"Content-Type": "application/json"}
+    )
+    assert (stored.status_code, stored.json()["path"]) == (201, "run-2.json")
+    assert client.get(f"{API}/runs").json() == []
+
+
+def test_nobody_stores_into_an_experiment(client: TestClient, workspace: Path) -> None:
+    """What was measured is not for planners to add to."""
+    (workspace / "reproduction" / "claims").mkdir(parents=True)
+    (workspace / "reproduction" / "report.html").touch()
+    for name in ("reproduction/x.yaml", "reproduction/claims/x.yaml"):
+        refused = client.post(f"{API}/problems", params={"name": name}, content=PROBLEM)
+        assert refused.status_code == 403
+    (workspace / "report.html").touch()
+    assert client.post(f"{API}/problems", params={"name": "x.yaml"}, content=PROBLEM).status_code == 201

@@ -267,6 +267,15 @@ class Plans:
         """A plan's file."""
         return self._workspace.read(identity, "plan", WHAT)
 
+    def check_name(self, name: str) -> None:
+        """See whether a plan could be stored under a name.
+
+        Raises:
+            BadInput: it is no name for a plan file.
+            Refused: it would be in the folder of a run or of an experiment.
+        """
+        self._workspace.check_free(new_name(name, PLAN_ENDS))
+
     def create(self, plan: Plan, name: str | None, author: str) -> Content:
         """Store a plan; without a name under one that says whose it is for what."""
         data = plan_text(plan).encode()

@@ -32,7 +32,7 @@ from berth.web.problems import Problems
 from berth.web.quota import Quota
 from berth.web.security import Settings
 from berth.web.worker import NOT_WRITTEN, problem_as_requested
-from berth.web.workspace import PLAN_ENDS, Content, new_name
+from berth.web.workspace import Content
 
 log = logging.getLogger("berth.web")
 BEYOND_SECONDS = 30.0
@@ -132,7 +132,7 @@ class JobQueue:
         content, reading = self._problems.reading(str(request["problem"]))
         problem = problem_as_requested(reading.ready, request)
         if request.get("name") is not None:
-            new_name(str(request["name"]), PLAN_ENDS)
+            self._plans.check_name(str(request["name"]))
         return self._taken_on("solve", request, content, problem, author, told_apart)
 
     def submit_front(

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from berth.web.answers import Refused, missing, without_places
 from berth.web.documents import without_nan
-from berth.web.workspace import Entry, Workspace, is_run, time_text
+from berth.web.workspace import REPORT, Entry, Workspace, is_experiment, is_run, time_text
 
 MOST_ROWS = 1000
 LONGEST_TEXT = 10_000
@@ -166,7 +166,6 @@ def league_of(folder: Path) -> list[dict[str, Any]] | None:
     return whole
 
 
-REPORT = "report.html"
 LARGEST_DATA = 4 * 2**20
 SHOWN = {
     ".png": "image/png",
@@ -216,7 +215,7 @@ class Experiments:
 
 
 def _is_one(place: Path) -> bool:
-    return place.is_dir() and (place / REPORT).is_file() and not is_run(place)
+    return place.is_dir() and is_experiment(place)
 
 
 def _files(entry: Entry) -> dict[str, Path]:

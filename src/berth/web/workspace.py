@@ -78,6 +78,8 @@ def new_name(name: str, ends: tuple[str, ...]) -> PurePosixPath:
         raise BadInput(["name: a part of it is longer than file names can be"])
     if path.suffix.lower() not in ends or not path.stem:
         raise BadInput([f"name: {name!r} does not end in {wanted}"])
+    if _marks_run(path):
+        raise BadInput([f"name: {name!r} would make its folder a run"])
     return path
 
 
@@ -282,14 +284,15 @@ class Workspace:
         """Write a new file.
 
         Raises:
-            Refused: there is one of that name.
+            Refused: there is one of that name, or it would be a run's own.
         """
         with self._lock:
-            if self._taken(path):
-                raise Refused(409, f"{path} is there already", id=id_of(path))
             entry = self._inside(path)
             if entry is None:
                 raise Refused(409, f"{path} would be outside of the workspace")
+            self._check_ours(entry)
+            if self._taken(path):
+                raise Refused(409, f"{path} is there already", id=id_of(path))
             parents = (self.root / parent for parent in path.parents)
             self.quota.take(0, sum(not parent.exists() for parent in parents))
             try:
@@ -308,7 +311,31 @@ class Workspace:
             return self.create(path, data, author)
 
     def _taken(self, path: PurePosixPath) -> bool:
-        return os.path.lexists(self.root / path)
+        return os.path.lexists(self.root / path) or _marks_run(path)
+
+    def check_free(self, path: PurePosixPath) -> None:
+        """See whether a file of that name could be ours to write.
+
+        Raises:
+            Refused: it would be in the folder of a run or of an experiment.
+        """
+        entry = self._inside(path)
+        if entry is not None:
+            self._check_ours(entry)
+
+    def _check_ours(self, entry: Entry) -> None:
+        """Refuse to touch what a run and those who look at it tell each other by: a decision, for one.
+
+        Who may store files may not answer for those who may decide, nor change what others have measured.
+        """
+        folder = entry.place.parent
+        while folder.is_relative_to(self.root):
+            own = PurePosixPath(folder.relative_to(self.root))
+            if is_run(folder):
+                raise Refused(403, f"{own} is the folder of a run: its files are the run's own")
+            if folder != self.root and is_experiment(folder):
+                raise Refused(403, f"{own} is the folder of an experiment: its files are its own")
+            folder = folder.parent
 
     def replace(
         self, identity: str, kind: Kind, what: str, wanted: str | None, data: bytes, by: str
@@ -332,12 +359,13 @@ class Workspace:
             self._authors.note(identity, "", "")
 
     def unchanged(self, identity: str, kind: Kind, what: str, wanted: str | None) -> Content:
-        """A file that still is what somebody saw.
+        """A file that is ours to change, and still is what somebody saw.
 
         Raises:
-            Refused: nobody said what it should be, or it has changed since.
+            Refused: nobody said what it should be, it has changed since, or it is a run's own.
         """
         content = self.read(identity, kind, what)
+        self._check_ours(content.entry)
         if wanted is None:
             raise Refused(428, "If-Match with the ETag of what was changed is needed")
         tags = [tag.strip().removeprefix("W/").strip('"') for tag in wanted.split(",")]
@@ -380,6 +408,19 @@ class Workspace:
 def is_run(folder: Path) -> bool:
     """Whether `berth run` or `berth watch` wrote a folder."""
     return any((folder / name).is_file() for name in _RUN_MARKS)
+
+
+REPORT = "report.html"
+
+
+def is_experiment(folder: Path) -> bool:
+    """Whether `berth reproduce` wrote a folder: there is a report, and it is no run."""
+    return (folder / REPORT).is_file() and not is_run(folder)
+
+
+def _marks_run(path: PurePosixPath) -> bool:
+    """Whether a file of that name is what tells a run's folder from others; some disks know no capitals."""
+    return path.name.casefold() in _RUN_MARKS
 
 
 def etag_of(data: bytes) -> str:

@@ -16,8 +16,9 @@ from berth.policies.registry import policy_documents
 from berth.web.access import GuardedRoute
 from berth.web.answers import Refused, answer
 from berth.web.requests import CurrentCaller, CurrentService, Id, failing
-from berth.web.results import MOST_ROWS, REPORT
+from berth.web.results import MOST_ROWS
 from berth.web.security import REPORT_POLICY
+from berth.web.workspace import REPORT
 
 router = APIRouter(route_class=GuardedRoute)
 

@@ -91,6 +91,22 @@ def test_unknown_names_are_bad_input(plan: Entry, line: str) -> None:
     assert caught.value.mistakes[0].startswith(line)
 
 
+def test_what_was_meant_is_looked_for_only_where_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of unknown names took minutes, and nobody was told more than twenty of them."""
+    looked_for = []
+
+    def meant(name: str, *_: Any, **__: Any) -> list[str]:
+        looked_for.append(name)
+        return []
+
+    monkeypatch.setattr("berth.model.errors.get_close_matches", meant)
+    nowhere = {f"app/x{number}": "u" for number in range(1000)}
+    parts = {"assignment": nowhere, "containers": nowhere, "skipped": list(nowhere)}
+    with pytest.raises(BadInput) as caught:
+        judge(chain(A, B), **parts)
+    assert (len(looked_for), caught.value.count) == (20, 3000)
+
+
 def test_both_ends_of_a_download_are_checked() -> None:
     """Two unknown nodes are two mistakes."""
     with pytest.raises(BadInput) as caught:

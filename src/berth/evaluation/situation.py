@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -532,39 +533,37 @@ def data_unit_bytes(problem: Problem) -> FloatArray:
 
 def check_names(problem: Problem, plan: Plan) -> None:
     """Unknown names in a plan are bad input."""
+    # one by one: what was meant instead takes a while to find, and only the first mistakes are told
+    mistakes = chain(_unknown_names(problem, plan), _failover_mistakes(problem, plan))
+    first = next(mistakes, None)
+    if first is not None:
+        raise BadInput(chain((first,), mistakes))
+
+
+def _unknown_names(problem: Problem, plan: Plan) -> Iterator[str]:
     graph, network = problem.instances, problem.network
-    mistakes = []
     for instance, node in plan.assignment.items():
         if instance not in graph.index:
-            mistakes.append(f"assignment.{instance}: no instance {did_you_mean(instance, graph.index)}")
+            yield f"assignment.{instance}: no instance {did_you_mean(instance, graph.index)}"
         if node not in network.index:
-            mistakes.append(f"assignment.{instance}: no node {did_you_mean(node, network.index)}")
+            yield f"assignment.{instance}: no node {did_you_mean(node, network.index)}"
     for taker, provider in plan.reuse.items():
-        mistakes += [
-            f"reuse.{taker}: no operator {did_you_mean(name, graph.operator_index)}"
-            for name in (taker, provider)
-            if name not in graph.operator_index
-        ]
-    mistakes += [
-        f"skipped[{number}]: no operator {did_you_mean(name, graph.operator_index)}"
-        for number, name in enumerate(plan.skipped)
-        if name not in graph.operator_index
-    ]
-    mistakes += [
-        f"containers.{instance}: no instance {did_you_mean(instance, graph.index)}"
-        for instance in plan.containers
-        if instance not in graph.index
-    ]
+        for name in (taker, provider):
+            if name not in graph.operator_index:
+                yield f"reuse.{taker}: no operator {did_you_mean(name, graph.operator_index)}"
+    for number, name in enumerate(plan.skipped):
+        if name not in graph.operator_index:
+            yield f"skipped[{number}]: no operator {did_you_mean(name, graph.operator_index)}"
+    for instance in plan.containers:
+        if instance not in graph.index:
+            yield f"containers.{instance}: no instance {did_you_mean(instance, graph.index)}"
     for number, download in enumerate(plan.downloads):
         if download.object not in problem.object_bytes:
             name = did_you_mean(download.object, problem.object_bytes)
-            mistakes.append(f"downloads[{number}].object: no object {name}")
+            yield f"downloads[{number}].object: no object {name}"
         for end, node in (("from", download.source), ("to", download.target)):
             if node not in network.index:
-                mistakes.append(f"downloads[{number}].{end}: no node {did_you_mean(node, network.index)}")
-    mistakes += _failover_mistakes(problem, plan)
-    if mistakes:
-        raise BadInput(mistakes)
+                yield f"downloads[{number}].{end}: no node {did_you_mean(node, network.index)}"
 
 
 def _failover_mistakes(problem: Problem, plan: Plan) -> Iterator[str]:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
     objective = request.get("objective") or []
     goals = objective if isinstance(objective, list) else [objective]
     requirements = request.get("requirements") or {}
-    names = [application.name for application in problem.applications]
+    names = {application.name: None for application in problem.applications}
     mistakes = [
         f"{f'objective[{number}]' if objective is goals else 'objective'}.{name}: "
         f"no metric {one_of(name, METRIC_BY_NAME)}"
@@ -69,11 +70,10 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
         for name in weights
         if name not in METRIC_BY_NAME
     ]
-    mistakes += [
-        f"requirements.{name}: no application {did_you_mean(name, names)}"
-        for name in requirements
-        if name not in names
-    ]
+    if unknown := [name for name in requirements if name not in names]:
+        # one by one: names are only looked for where they are told
+        found = (f"requirements.{name}: no application {did_you_mean(name, names)}" for name in unknown)
+        raise BadInput(chain(mistakes, found))
     if mistakes:
         raise BadInput(mistakes)
     if goals:
@@ -91,9 +91,8 @@ def problem_as_requested(problem: Problem, request: Mapping[str, Any]) -> Proble
         objective_scale=request.get("objective_scale") or problem.objective_scale,
         objective_bounds={} if goals else problem.objective_bounds,
     )
-    unknown = list(goal_mistakes(changed))
-    if unknown:
-        raise BadInput(unknown)
+    if wrong := list(goal_mistakes(changed)):
+        raise BadInput(wrong)
     return changed
 
 

@@ -128,6 +128,26 @@ def test_a_label_on_a_line_is_in_its_middle_unless_that_is_taken() -> None:
     """It moves along the line until it is free."""
     line = np.array([[float(x), 50.0] for x in range(0, 101, 10)])
     nothing = np.zeros((0, 4))
-    assert place_on_line(line, 20.0, 10.0, nothing).tolist() == [40.0, 45.0, 60.0, 55.0]
-    moved = place_on_line(line, 20.0, 10.0, np.array([[40.0, 45.0, 60.0, 55.0]]))
+    box, on_line = place_on_line(line, 20.0, 10.0, nothing, NO_LINES)
+    assert (box.tolist(), on_line) == ([40.0, 45.0, 60.0, 55.0], True)
+    moved, _ = place_on_line(line, 20.0, 10.0, np.array([[40.0, 45.0, 60.0, 55.0]]), NO_LINES)
     assert moved[2] <= 40.0 or moved[0] >= 60.0
+
+
+def test_a_label_is_beside_a_line_that_it_would_hide() -> None:
+    """The head of a short arrow stays to be seen, and so do other arrows."""
+    line = np.array([[float(x), 50.0] for x in range(0, 31, 3)])
+    above = line - np.array([0.0, 8.0])
+    box, on_line = place_on_line(line, 28.0, 7.0, np.zeros((0, 4)), above)
+    assert not on_line
+    assert box[1] > 50.0
+
+
+def test_a_label_is_not_where_another_disc_would_seem_to_be_meant() -> None:
+    """Not nearer to that one, and not beyond it."""
+    discs = np.array([[200.0, 150.0, 10.0], [230.0, 150.0, 10.0]])
+    box = place_labels([Label(200.0, 150.0, 10.0, 60.0, 12.0)], discs, NO_LINES, BOUNDS)[0]
+    assert box[0] < 200.0
+    far = np.hypot(*(np.clip([230.0, 150.0], box[:2], box[2:]) - [230.0, 150.0]))
+    near = np.hypot(*(np.clip([200.0, 150.0], box[:2], box[2:]) - [200.0, 150.0]))
+    assert near < far

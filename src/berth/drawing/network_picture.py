@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from berth.amounts import byte_rate, cut, milliseconds, percentage
 from berth.drawing.palette import node_colour, text_colour
 from berth.drawing.paper import INK, PALE, SOFT, Panel, Paper, Point, text_width, wrapped
-from berth.drawing.places import Label, node_places, place_labels, place_on_line, spread
+from berth.drawing.places import LEADER_FROM, Label, node_places, place_labels, place_on_line, spread
 from berth.drawing.usage import LinkUse, busy_shares, link_uses
 from berth.drawing.views import (
     MOST_NAMED,
@@ -36,15 +36,17 @@ BEND = 0.28
 SAMPLES = 31
 NAME_SIZE, RUNS_SIZE, RATE_SIZE, NOTE_SIZE = 9.0, 7.2, 6.8, 7.2
 LINE_HEIGHT = 10.5
-RUNS_WIDTH = 130.0
-MOST_RUNS_LINES = 4
+RUNS_WIDTH = 92.0
+MOST_RUNS_LINES = 5
 MOST_CHARACTERS = 30
 MOST_RATES = 14
+SHORTEST_RATED = 20.0
+"""Arrows shorter than this have no rate: nothing tells whose it would be."""
 CABLE_SAMPLES = 12
 UNUSED = "#c9c9c9"
 MISSING = "#d00000"
-MARGIN_ACROSS, MARGIN_DOWN, FOOT = 80.0, 44.0, 34.0
-USED_MARGIN, UNUSED_MARGIN = 18.0, 4.0
+MARGIN_ACROSS, MARGIN_DOWN, FOOT = 108.0, 44.0, 34.0
+USED_MARGIN, UNUSED_MARGIN = 20.0, 6.0
 """How much around a disc stays free of others."""
 SCALE_BAR = 110.0
 """The longest bar that shows the scale."""
@@ -113,7 +115,7 @@ class NetworkPicture:
         for node in range(len(self._network.nodes)):
             self._draw_node(paper, spots, node)
         boxes = self._draw_labels(paper, spots, inner, curves)
-        self._draw_rates(paper, curves, boxes)
+        self._draw_rates(paper, spots, curves, boxes)
         self._draw_foot(paper, panel, spots)
 
     def _spots(self, panel: Panel) -> Spots:
@@ -195,7 +197,7 @@ class NetworkPicture:
         left, top, right, bottom = box.tolist()
         x, y = spots.middle(node)
         nearest = min(max(x, left), right), min(max(y, top), bottom)
-        if math.dist((x, y), nearest) > spots.radii[node] + 10.0:
+        if math.dist((x, y), nearest) > spots.radii[node] + LEADER_FROM:
             paper.line((x, y), nearest, 0.6, SOFT, level=1.5)
         across, place = _side(x, left, right)
         for number, text in enumerate(lines):
@@ -205,18 +207,24 @@ class NetworkPicture:
             else:
                 paper.write(middle, text, RUNS_SIZE, colour=SOFT, across=across, behind="halo")
 
-    def _draw_rates(self, paper: Paper, curves: list[Path], taken: FloatArray) -> None:
-        """Write the highest rates on their lines, where there is room."""
+    def _draw_rates(self, paper: Paper, spots: Spots, curves: list[Path], taken: FloatArray) -> None:
+        """Write the highest rates on their lines or, where these are short, beside them."""
+        reach = spots.radii[:, None]
+        taken = np.vstack([taken, np.hstack([spots.places - reach, spots.places + reach])])
+        points = [samples(curve) for curve in curves]
         numbers = sorted(range(len(curves)), key=lambda number: -self._flows[number].bytes_per_s)[:MOST_RATES]
         for number in numbers:
-            line, rate = samples(curves[number]), self._flows[number].bytes_per_s
+            line, rate = points[number], self._flows[number].bytes_per_s
             text = byte_rate(rate)
             width = text_width(text, RATE_SIZE)
-            if rate > 0.0 and math.dist(line[0], line[-1]) > width:
-                box = place_on_line(line, width, RATE_SIZE, taken)
+            if rate > 0.0 and math.dist(line[0], line[-1]) > SHORTEST_RATED:
+                others = np.vstack([np.zeros((0, 2)), *points[:number], *points[number + 1 :]])
+                box, on_line = place_on_line(line, width, RATE_SIZE, taken, others)
                 taken = np.vstack([taken, box])
                 middle = float(box[0] + box[2]) / 2.0, float(box[1] + box[3]) / 2.0
-                paper.write(middle, text, RATE_SIZE, across="center", behind="plate", level=2.8)
+                paper.write(
+                    middle, text, RATE_SIZE, across="center", behind="plate" if on_line else "halo", level=2.8
+                )
 
     def _draw_foot(self, paper: Paper, panel: Panel, spots: Spots) -> None:
         """The scale, and what the signs mean."""
@@ -245,7 +253,8 @@ class NetworkPicture:
 def _fitted(places: FloatArray, panel: Panel) -> tuple[FloatArray, float]:
     """Places in ms on a part of the paper, upwards as on a map, and how many points a ms is long."""
     low, high = places.min(axis=0), places.max(axis=0)
-    room = np.array([panel.width - 2 * MARGIN_ACROSS, panel.height - 2 * MARGIN_DOWN])
+    across = min(MARGIN_ACROSS, panel.width / 4.0)
+    room = np.array([panel.width - 2 * across, panel.height - 2 * MARGIN_DOWN])
     extent = high - low
     scale = float(np.min(room / np.maximum(extent, 1e-9))) if extent.any() else 1.0
     middle = np.array([panel.left + panel.width / 2.0, panel.top + panel.height / 2.0])

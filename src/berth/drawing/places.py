@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
+from scipy.spatial import KDTree
 
 from berth.model import BadInput, Network
 from berth.model.pair_fields import whole
@@ -29,6 +30,19 @@ ROUNDS = 4
 OUTSIDE, ON_LABEL, ON_DISC, ON_LINE, PER_POINT_AWAY = 50.0, 20.0, 15.0, 60.0, 6.0
 """What is paid for each square point outside, on a label or on a disc, for each point of a line that is
 covered, and for each point of distance from the disc."""
+LINE_PAD = 3.0
+"""How near a line may come to a label: lines have a width."""
+LEADER_FROM = 10.0
+"""From this distance on a leader joins a label to its disc."""
+LEADER_SAMPLES = 10
+LEADER_CROSSES, NEARER_TO_ANOTHER = 150.0, 250.0
+"""What is paid for each point of a leader on something else, and for a disc as near as the label's own."""
+CLEARLY = 2.0
+"""So much nearer than to any other disc a label should be to its own."""
+END_FREE, START_FREE = 14.0, 6.0
+"""How much of an arrow's ends, its head above all, a label on it leaves to be seen."""
+BESIDE = 25.0
+"""What is paid for a label beside its line instead of on it."""
 
 
 def node_places(network: Network) -> FloatArray:
@@ -158,15 +172,63 @@ def place_labels(
         bounds: left, top, right and bottom of the paper.
     """
     choices = [_choices(label) for label in labels]
-    fixed = [_fixed_cost(boxes, discs, lines, bounds) for boxes in choices]
+    near_lines = KDTree(lines)
+    leaders = [_leaders(label, boxes) for label, boxes in zip(labels, choices, strict=True)]
+    fixed = [
+        _fixed_cost(boxes, discs, lines, bounds) + _mistaken_cost(label, boxes, ends, discs, near_lines)
+        for label, boxes, ends in zip(labels, choices, leaders, strict=True)
+    ]
     order = sorted(range(len(labels)), key=lambda number: -labels[number].width * labels[number].height)
     placed = np.full((len(labels), 4), np.nan)
     for _ in range(ROUNDS):
         for number in order:
             others = np.delete(placed, number, axis=0)
-            overlap = overlaps(choices[number], others[~np.isnan(others[:, 0])]).sum(axis=1)
-            placed[number] = choices[number][(fixed[number] + ON_LABEL * overlap).argmin()]
+            others = others[~np.isnan(others[:, 0])]
+            overlap = overlaps(choices[number], others).sum(axis=1)
+            crossed = _points_in(leaders[number], others).sum(axis=1)
+            cost = fixed[number] + ON_LABEL * overlap + LEADER_CROSSES * crossed
+            placed[number] = choices[number][cost.argmin()]
     return placed
+
+
+def _leaders(label: Label, boxes: FloatArray) -> FloatArray:
+    """By box, points on the line that joins it to its disc; NaN where it is near enough to need none."""
+    middle = np.array([label.x, label.y])
+    ends = np.clip(middle, boxes[:, :2], boxes[:, 2:])
+    away = np.hypot(*(ends - middle).T)
+    part = np.linspace(0.0, 1.0, LEADER_SAMPLES)[None, :, None]
+    start = middle + (ends - middle) * (label.radius / np.maximum(away, label.radius))[:, None]
+    points = start[:, None] + (ends - start)[:, None] * part
+    points[away <= label.radius + LEADER_FROM] = np.nan
+    return np.asarray(points)
+
+
+def _points_in(points: FloatArray, boxes: FloatArray) -> NDArray[np.bool_]:
+    """By row of points and by point, whether it is in any of the boxes."""
+    x, y = points[..., :1], points[..., 1:]
+    within = (boxes[:, 0] < x) & (x < boxes[:, 2]) & (boxes[:, 1] < y) & (y < boxes[:, 3])
+    return np.asarray(within.any(axis=-1))
+
+
+def _mistaken_cost(
+    label: Label, boxes: FloatArray, leaders: FloatArray, discs: FloatArray, lines: KDTree
+) -> FloatArray:
+    """What each box costs because one may take it for that of something else."""
+    own = np.hypot(discs[:, 0] - label.x, discs[:, 1] - label.y) < 1e-6
+    others = discs[~own]
+    nearest = np.clip(others[None, :, :2], boxes[:, None, :2], boxes[:, None, 2:])
+    gap = np.hypot(*np.moveaxis(nearest - others[None, :, :2], -1, 0)) - others[:, 2]
+    ends = np.clip(np.array([label.x, label.y]), boxes[:, :2], boxes[:, 2:])
+    own_gap = np.hypot(ends[:, 0] - label.x, ends[:, 1] - label.y) - label.radius
+    mistaken = (gap < own_gap[:, None] + CLEARLY).sum(axis=1)
+    there = ~np.isnan(leaders[:, 0, 0])
+    points = leaders[there].reshape(-1, 2)
+    away = np.hypot(points[:, :1] - others[:, 0], points[:, 1:] - others[:, 1])
+    hit = (away < others[:, 2] + LINE_PAD).any(axis=1).astype(np.float64)
+    hit += lines.query(points)[0] < 2 * LINE_PAD
+    crossed = np.zeros(len(boxes))
+    crossed[there] = hit.reshape(-1, LEADER_SAMPLES).sum(axis=1)
+    return np.asarray(NEARER_TO_ANOTHER * mistaken + LEADER_CROSSES * crossed)
 
 
 def _choices(label: Label) -> FloatArray:
@@ -202,11 +264,18 @@ def _fixed_cost(
         axis=1,
     )
     on_discs = overlaps(boxes, squares).sum(axis=1)
-    x, y = lines[:, 0], lines[:, 1]
-    inside = (boxes[:, :1] < x) & (x < boxes[:, 2:3]) & (boxes[:, 1:2] < y) & (y < boxes[:, 3:])
+    inside = _covered(boxes, lines)
     return np.asarray(
         OUTSIDE * outside + ON_DISC * on_discs + ON_LINE * inside.sum(axis=1) + PER_POINT_AWAY * away
     )
+
+
+def _covered(boxes: FloatArray, points: FloatArray) -> NDArray[np.bool_]:
+    """By box and point, whether it is in the box or nearly so."""
+    x, y = points[:, 0], points[:, 1]
+    left, top, right, bottom = (boxes[:, [side]] for side in range(4))
+    across = (left - LINE_PAD < x) & (x < right + LINE_PAD)
+    return np.asarray(across & (top - LINE_PAD < y) & (y < bottom + LINE_PAD))
 
 
 def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
@@ -220,10 +289,37 @@ def overlaps(boxes: FloatArray, others: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(width, 0.0) * np.maximum(height, 0.0))
 
 
-def place_on_line(line: FloatArray, width: float, height: float, taken: FloatArray) -> FloatArray:
-    """A box for a label on one of a line's points, as near to its middle as the boxes taken allow."""
+def place_on_line(
+    line: FloatArray, width: float, height: float, taken: FloatArray, others: FloatArray
+) -> tuple[FloatArray, bool]:
+    """A box for a label on one of a line's points, as near to its middle as the boxes taken allow.
+
+    Where the line is so short that nothing of it would be seen, the label is beside it.
+
+    Args:
+        line: points on the line, from its start to its end.
+        width: the label's.
+        height: the label's.
+        taken: boxes that should stay visible.
+        others: points on other lines that should stay visible.
+
+    Returns:
+        The box, and whether it is on the line.
+    """
     half = np.array([width, height]) / 2.0
-    boxes = np.hstack([line - half, line + half])
     off_middle = np.abs(np.arange(len(line)) - (len(line) - 1) / 2.0)
-    cost = ON_LABEL * overlaps(boxes, taken).sum(axis=1) + off_middle
-    return np.asarray(boxes[cost.argmin()])
+    along = np.gradient(line, axis=0)
+    normal = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    normal /= np.maximum(np.hypot(*normal.T), 1e-9)[:, None]
+    reach = (np.abs(normal) @ half + 2 * LINE_PAD)[:, None]
+    middles = np.vstack([line, line + normal * reach, line - normal * reach])
+    boxes = np.hstack([middles - half, middles + half])
+    ends = np.array([[*line[0], START_FREE], [*line[-1], END_FREE]])
+    nearest = np.clip(ends[None, :, :2], boxes[:, None, :2], boxes[:, None, 2:])
+    hidden = (np.hypot(*np.moveaxis(nearest - ends[None, :, :2], -1, 0)) < ends[:, 2]).any(axis=1)
+    beside = np.arange(len(boxes)) >= len(line)
+    cost = ON_LABEL * overlaps(boxes, taken).sum(axis=1) + np.tile(off_middle, 3)
+    cost += ON_LINE * (_covered(boxes, others).sum(axis=1) + np.where(beside, BESIDE / ON_LINE, 0.0))
+    cost += ON_LINE * np.where(beside, _covered(boxes, line).sum(axis=1), 4 * hidden)
+    best = int(cost.argmin())
+    return np.asarray(boxes[best]), not beside[best]

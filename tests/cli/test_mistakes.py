@@ -141,6 +141,17 @@ SIMULATE = "PROBLEM PLAN [--events EVENTS]"
             "problem.yaml: this is a problem, not a file of events",
             SIMULATE,
         ),
+        (
+            "solve front.json",
+            "front.json: this is a front (its plans are the files point-*.json beside it), not a problem",
+            SOLVE,
+        ),
+        ("solve why.json", "why.json: this is an explanation, not a problem", SOLVE),
+        (
+            "ingest problem.yaml --problem plan.json --out x",
+            PLAN_FOR_PROBLEM,
+            "TELEMETRY --problem PROBLEM",
+        ),
         ("solve telemetry", "telemetry: this is a folder of telemetry, not a file", SOLVE),
         (
             "solve measured",
@@ -154,6 +165,8 @@ def test_files_of_another_kind(arguments: str, line: str, usage: str) -> None:
     Path("telemetry/probes").mkdir(parents=True)
     Path("measured/links").mkdir(parents=True)
     Path("measured/problem.json").write_text("{}")
+    Path("front.json").write_text('{"problem": "p", "objectives": ["traffic"], "points": []}')
+    Path("why.json").write_text('{"format": "berth-explanation/v1"}')
     done = berth(*arguments.split())
     assert done.returncode == 2
     assert done.stderr == f"{line}; expected: berth {arguments.split()[0]} {usage}\n"

@@ -95,6 +95,8 @@ def ingest(
     if once and not follow:
         raise BadInput("--once: only with --follow; without it, everything is taken in once anyway")
     options = IngestOptions(window, weight, reference_mips, carbon_intensity, clock_skew, watermark, every)
+    # files of another kind are told before Spark has started
+    load(problem)
     with session_for(master, conf, "berth ingest") as session, watching(session) as steps:
         if follow:
             summary = follow_telemetry(

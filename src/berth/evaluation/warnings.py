@@ -7,9 +7,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from berth.amounts import shortened
 from berth.evaluation.limits import amount, exceeds
 from berth.evaluation.situation import Situation
 from berth.model import Apart, Problem, Spread, Where
+from berth.model.errors import question
+
+MOST_VALUES = 6
+"""Values of a label that are named where a rule asks for another one."""
 
 
 def warnings(situation: Situation) -> Iterator[str]:
@@ -45,7 +50,13 @@ def problem_warnings(problem: Problem) -> tuple[str, ...]:
     """What looks like a mistake in a problem, whatever the plan."""
     found = _known.get(problem)
     if found is None:
-        lines = _labels(problem), _isolated(problem), _unlinked(problem), _unshareable(problem)
+        lines = (
+            _labels(problem),
+            _losses(problem),
+            _isolated(problem),
+            _unlinked(problem),
+            _unshareable(problem),
+        )
         found = _known[problem] = tuple(line for part in lines for line in part)
     return found
 
@@ -53,22 +64,30 @@ def problem_warnings(problem: Problem) -> tuple[str, ...]:
 def _labels(problem: Problem) -> Iterator[str]:
     """Labels of rules, and of losses to survive, that no node has."""
     pairs = {(key, value) for node in problem.network.nodes for key, value in node.labels.items()}
-    keys = {key for key, _ in pairs}
+    keys = sorted({key for key, _ in pairs})
     for application in problem.applications:
         for rule in application.rules:
             what = f"application {application.name}: rule for {', '.join(rule.operators)}"
             if isinstance(rule, Where):
                 for key, value in rule.labels.items():
                     if (key, value) not in pairs:
-                        yield f"{what}: no node has the label {key}: {value}"
+                        values = sorted(other for name, other in pairs if name == key)
+                        near = question(value, values) if values else question(key, keys)
+                        if values and not near:
+                            near = f" (there are {shortened(values, MOST_VALUES)})"
+                        yield f"{what}: no node has the label {key}: {value}{near}"
             elif isinstance(rule, Apart | Spread) and rule.by is not None and rule.by not in keys:
-                yield f"{what}: no node has the label {rule.by}"
-    if (
-        problem.survive is not None
-        and problem.survive.label is not None
-        and problem.survive.label not in keys
-    ):
-        yield f"survive: no node has the label {problem.survive.label}, so no loss is looked at"
+                yield f"{what}: no node has the label {rule.by}{question(rule.by, keys)}"
+    label = None if problem.survive is None else problem.survive.label
+    if label is not None and label not in keys:
+        yield f"survive: no node has the label {label}, so no loss is looked at{question(label, keys)}"
+
+
+def _losses(problem: Problem) -> Iterator[str]:
+    """Losses that leave no node to go to: everything is lost then, and nothing is asked of it."""
+    for loss in problem.losses:
+        if np.isin(problem.network.hosting, loss.nodes).all():
+            yield f"survive: the loss of {loss.name} takes every node that hosts: nothing is left to survive"
 
 
 def _isolated(problem: Problem) -> Iterator[str]:

@@ -7,10 +7,16 @@ from typing import Any, Literal
 
 from berth.model import BadInput
 
-Kind = Literal["problem", "plan", "events"]
+Kind = Literal["problem", "plan", "events", "front", "explanation"]
 
-_WORDS: dict[Kind, str] = {"problem": "a problem", "plan": "a plan", "events": "a file of events"}
-_OF_EVENTS = {"rates", "failures", "migrations"}
+_WORDS: dict[Kind, str] = {
+    "problem": "a problem",
+    "plan": "a plan",
+    "events": "a file of events",
+    "front": "a front",
+    "explanation": "an explanation",
+}
+_OF_EVENTS = {"rates", "failures", "migrations", "losses"}
 _OF_TELEMETRY = ("probes", "heartbeats", "operators", "streams", "energy")
 
 
@@ -26,7 +32,8 @@ def expect(document: Any, wanted: Kind) -> None:
     """
     found = kind_of(document)
     if found not in (wanted, None):
-        raise WrongKind(f"this is {_WORDS[found]}, not {_WORDS[wanted]}")
+        plans = " (its plans are the files point-*.json beside it)" if found == "front" else ""
+        raise WrongKind(f"this is {_WORDS[found]}{plans}, not {_WORDS[wanted]}")
 
 
 def kind_of(document: Any) -> Kind | None:
@@ -36,6 +43,10 @@ def kind_of(document: Any) -> Kind | None:
     stated = str(document.get("format", ""))
     if stated.startswith("berth-plan/"):
         return "plan"
+    if stated.startswith("berth-explanation/"):
+        return "explanation"
+    if "points" in document and "objectives" in document:
+        return "front"
     if stated.startswith("berth/") or "network" in document or "applications" in document:
         return "problem"
     if "assignment" in document:

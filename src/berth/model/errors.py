@@ -86,12 +86,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if _only_counting.get():
         return ""
     name = shortened(name, LONGEST_NAME)
+    return f"named {shortened(name)!r}{question(name, known)}"
+
+
+def question(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'count'?`, or nothing where no other name is near."""
     parts = _parts(name)
     # Comparing in full is slow: only names that share many letters and pairs of letters are worth it.
     similar = nlargest(20, islice(known, 5000), key=lambda other: len(parts & _parts(other)))
     near = get_close_matches(name, similar, n=1)
-    question = f"; did you mean {near[0]!r}?" if near else ""
-    return f"named {shortened(name)!r}{question}"
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _parts(name: str) -> set[str]:

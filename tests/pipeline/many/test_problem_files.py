@@ -23,6 +23,16 @@ def names(files: tuple[str, ...], folder: Path) -> list[str]:
     return [str(Path(file).relative_to(folder)) for file in files]
 
 
+def test_plans_are_no_problems(tmp_path: Path) -> None:
+    """Where there is nothing else, that is told before Spark starts; others are rows with a reason."""
+    plan, problem = tmp_path / "plan.json", tmp_path / "problem.yaml"
+    plan.write_text('{\n  "format": "berth-plan/v1"}')
+    problem.write_text("format: berth/v1\n")
+    with pytest.raises(BadInput, match=r"plan.json: this is a plan, not a problem"):
+        find_problems([str(plan)])
+    assert len(find_problems([str(plan), str(problem)]).files) == 2
+
+
 def test_folder(folder: Path) -> None:
     """All YAML and JSON files at any depth, sorted; others and hidden ones are left alone."""
     found = find_problems([str(folder)])

@@ -202,16 +202,16 @@ class Processor(_NodeLimit):
 
     def asked(self, place: int) -> str:
         """What it asks for at a node."""
-        return f"node {self.place_name(place)}: at most {amount(self.room[place])} processors busy"
+        return f"node {self.place_name(place)}: at most {_counted(self.room[place])} busy"
 
     def too_much(self, what: str, needed: float, place: int) -> str:
         """More than any candidate can do."""
         most = f"the most is {amount(self.room[place])} on {self.place_name(place)}"
-        return f"{what} needs {amount(needed)} processors; {most}{_kept(self.network)}"
+        return f"{what} needs {_counted(needed)}; {most}{_kept(self.network)}"
 
     def too_much_in_all(self, needed: float, there: float, places: int) -> str:
         """More than all nodes can do."""
-        return f"total {amount(needed)} processors needed, {amount(there)} there{_kept(self.network)}"
+        return f"total {_counted(needed)} needed, {amount(there)} there{_kept(self.network)}"
 
     def raised(self, problem: Problem, use: Use) -> Problem:
         """With cores enough."""
@@ -287,7 +287,7 @@ class OneCore(Limit):
 
     def asked(self, instance: int, node: int) -> str:
         """What it asks for: a line in a list of constraints that clash."""
-        most = f"at most {amount(self.room[node])} processors busy"
+        most = f"at most {_counted(self.room[node])} busy"
         return f"instance {self._graph.names[instance]} on {self.network.nodes[node].name}: {most}"
 
     def violation(self, use: Use) -> str:
@@ -315,6 +315,11 @@ class BusyCore(OneCore):
     def needed_in(self, situation: Situation) -> FloatArray:
         """By instance, its load where that is known."""
         return np.nan_to_num(situation.load)
+
+
+def _counted(processors: float) -> str:
+    """So many processors: 1 processor, 0.75 processors."""
+    return f"{amount(processors)} {'processor' if processors == 1.0 else 'processors'}"
 
 
 def _processors(use: Use) -> str:

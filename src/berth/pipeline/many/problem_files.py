@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import random
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -27,6 +28,8 @@ LINES_SUFFIXES = (".jsonl", ".ndjson")
 PARQUET_SUFFIX = ".parquet"
 _GLOB_SIGNS = "*?["
 
+PEEKED = 1024
+"""Bytes of a file that say what it is."""
 BATCH_BYTES, LEAST_BYTES = 8 * 2**20, 32 * 2**10
 """Of contents that are handed over at once, and what a small one counts as."""
 
@@ -88,7 +91,19 @@ def find_problems(arguments: Iterable[str]) -> Inputs:
             mistakes += error.mistakes
     if mistakes:
         raise BadInput(mistakes)
-    return Inputs.of(found)
+    inputs = Inputs.of(found)
+    if inputs.files and not (inputs.parquet or inputs.lines) and all(map(_is_plan, inputs.files)):
+        raise BadInput([f"{name}: this is a plan, not a problem" for name in inputs.files])
+    return inputs
+
+
+def _is_plan(file: str) -> bool:
+    """Whether a file is a plan by its beginning; what can't be read is left to who reads it."""
+    try:
+        with open(file, "rb") as stream:
+            return re.match(rb'\s*\{\s*"format":\s*"berth-plan/', stream.read(PEEKED)) is not None
+    except OSError:
+        return False
 
 
 def _found(argument: str) -> Inputs:

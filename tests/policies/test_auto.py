@@ -119,7 +119,9 @@ def test_large_problems_are_searched(steps: int, monkeypatch: pytest.MonkeyPatch
     )
     assert searched["objective"] <= exact["objective"]
     assert plan.violations == ()
-    assert plan.objective == min(exact["objective"], searched["objective"])
+    assert plan.objective is not None
+    # who looks for better ties may find a better plan
+    assert plan.objective <= min(exact["objective"], searched["objective"])
     assert plan.bound == exact["bound"]
     assert plan.bound is None or plan.bound <= plan.objective
     if steps:

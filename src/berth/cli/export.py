@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import typer
 
 from berth.cli.exit_codes import BROKEN
-from berth.cli.options import PlanFiles, ProblemFile, flag, option
+from berth.cli.options import ProblemFile, argument, flag, option
 from berth.cli.output import tell
 from berth.cli.plan_files import read_plan
 from berth.connectors import JobOptions, Request, System, exported, write_all
+from berth.connectors.mps import mps_of
 from berth.connectors.nomad import DATACENTERS, HERON_IMAGE, NODE_NAME, WITH_IMAGES
 from berth.evaluation import evaluate
-from berth.files import load
+from berth.files import check_writable, load, write_text
 from berth.files.document import is_standard
 from berth.model import BadInput
 
@@ -27,17 +28,24 @@ EXPORT_EXAMPLES = """Examples:
 
   berth evaluate problem.yaml deploy
 
+  berth export problem.yaml --to mps --out problem.mps
+
+  berth evaluate problem.yaml solution.sol
+
 What is written can be read back by 'berth evaluate', 'show' and 'diff'. A plan that breaks constraints is
 not exported (exit code 5) unless --force is given.
 """
 
 MOST_MHZ = 1e6
+OptionalPlan = Annotated[list[Path] | None, argument("Plan file, JSON; none for mps.", "[PLAN]")]
 
 
 def export(
     problem: ProblemFile,
-    plan: PlanFiles,
-    to: list[System] = option(..., "A packing plan of Heron's, or a job of Nomad's. Can be repeated."),
+    plan: OptionalPlan = None,
+    to: list[System] = option(
+        ..., "A packing plan of Heron's, a job of Nomad's (can be repeated); or mps, a program for solvers."
+    ),
     target: Path = option(
         ..., "The file; or the folder, where there are several files.", "FILE|DIR", "--out"
     ),
@@ -61,7 +69,18 @@ def export(
     node_attribute: str = option(NODE_NAME, "Nomad: what of a client equals a node's name.", "ATTRIBUTE"),
     force: bool = flag("--force", "Also a plan that breaks constraints or is incomplete."),
 ) -> None:
-    """Write a plan in the format of another system: one file for each application."""
+    """Write a plan for another system, one file for each application; or a problem for solvers (mps)."""
+    if System.MPS in to:
+        if plan or len(set(to)) > 1:
+            raise BadInput("--to mps: stands alone, without a plan: the program is what finds one")
+        written = mps_of(load(problem))
+        check_writable(target)
+        write_text(target, written)
+        if not is_standard(target):
+            tell(f"written to {target}")
+        return
+    if not plan:
+        raise BadInput("PLAN: is missing; only a program for solvers (--to mps) needs none")
     options = JobOptions(
         driver=driver,
         image=_image(driver, image, command, nomad=System.NOMAD in to),

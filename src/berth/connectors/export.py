@@ -25,6 +25,8 @@ class System(StrEnum):
 
     HERON = "heron"
     NOMAD = "nomad"
+    MPS = "mps"
+    """A program for solvers: it needs no plan."""
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from berth.connectors.heron import is_packing_plan, packed_shares
+from berth.connectors.mps import solution_of
 from berth.connectors.nomad import ReadJob, is_job, read_job
 from berth.connectors.placements import Share, plan_of
 from berth.evaluation import Evaluation, Setting, Situation, evaluate
 from berth.evaluation.violations import containers
 from berth.files import plan_from
-from berth.files.document import mistakes_in, read_document
+from berth.files.document import mistakes_in, read_bytes, read_document
 from berth.model import BadInput, Plan, Problem
 
+SOLUTION = ".sol"
+"""How files of solvers end."""
 FIGURES = ("containers_used", "container_traffic_bytes_per_s")
 
 
@@ -38,7 +41,7 @@ class Loaded:
 
 
 def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
-    """Read a plan: one of berth's, or packing plans of Heron and jobs of Nomad that together are one.
+    """Read a plan: berth's, a solver's, or packing plans (Heron) and jobs (Nomad) that together are one.
 
     Args:
         problem: what the plan is for; None: only berth's own files can be read.
@@ -48,6 +51,8 @@ def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
         BadInput: a file can't be read, isn't of a known format, or names what the problem doesn't have.
     """
     files = [file for path in paths for file in _files(path)]
+    if len(files) == 1 and files[0].suffix == SOLUTION:
+        return _solution(problem, files[0])
     documents = [read_document(file) for file in files]
     foreign = [is_packing_plan(document) or is_job(document) for document in documents]
     if len(files) == 1 and not foreign[0]:
@@ -66,6 +71,14 @@ def load_any(problem: Problem | None, paths: Sequence[Path]) -> Loaded:
     if mistakes:
         raise BadInput(mistakes)
     return _together(problem, [(f"{file}: ", each) for file, each in zip(files, documents, strict=True)])
+
+
+def _solution(problem: Problem | None, file: Path) -> Loaded:
+    if problem is None:
+        raise BadInput(f"{file}: a solver's solution can only be read with its problem")
+    content = read_bytes(file)
+    with mistakes_in(file):
+        return Loaded(solution_of(problem, content.decode(errors="replace")))
 
 
 def _files(path: Path) -> list[Path]:

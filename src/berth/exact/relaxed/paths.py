@@ -28,6 +28,7 @@ class Arrivals:
         factor: float,
         shares: Callable[[int], IndexArray],
         pairs: Callable[[int, int], IndexArray],
+        most: FloatArray | None = None,
     ) -> None:
         """Add columns for times, in units of the objective, and rows that say what they are at least.
 
@@ -38,13 +39,16 @@ class Arrivals:
             factor: what it counts in the objective.
             shares: the columns of a block, by candidate.
             pairs: the columns of two blocks, by both candidates.
+            most: limits of the times, which cost nothing then.
         """
         self._times = times = PathTimes(placement, loaded=name == "loaded_response_time")
         graph, block_of = placement.graph, placement.block_of
         arrival = program.add_columns(len(graph), most=np.inf)
         groups = graph.application_of if name == "response_time_sum" else np.zeros(len(graph), dtype=np.intp)
         worst = program.add_columns(int(groups.max()) + 1, most=np.inf)
-        program.charge(worst, 1.0)
+        program.charge(worst, 1.0 if most is None else 0.0)
+        if most is not None:
+            program.cap(worst, most)
         self._last = np.array([k for k in range(len(graph)) if not times.outgoing[k]], dtype=np.intp)
         self._group_of_last = groups[self._last]
         self._ends = program.add_rows(len(self._last), 0.0, np.inf)

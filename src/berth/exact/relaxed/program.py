@@ -33,7 +33,7 @@ class Program:
     rows: int = 0
     _cost: list[tuple[IndexArray, FloatArray]] = field(default_factory=list)
     _most: list[FloatArray] = field(default_factory=list)
-    _forbidden: list[IndexArray] = field(default_factory=list)
+    _capped: list[tuple[IndexArray, FloatArray]] = field(default_factory=list)
     _low: list[FloatArray] = field(default_factory=list)
     _high: list[FloatArray] = field(default_factory=list)
     _entries: list[tuple[IndexArray, IndexArray, FloatArray]] = field(default_factory=list)
@@ -50,9 +50,10 @@ class Program:
         columns, cost = np.broadcast_arrays(columns, np.asarray(cost, dtype=np.float64))
         self._cost.append((columns.ravel(), cost.ravel()))
 
-    def forbid(self, columns: IndexArray) -> None:
-        """Columns that stay 0."""
-        self._forbidden.append(columns.ravel())
+    def cap(self, columns: IndexArray, most: FloatArray | float) -> None:
+        """Columns that are at most this."""
+        columns, most = np.broadcast_arrays(columns, np.asarray(most, dtype=np.float64))
+        self._capped.append((columns.ravel(), most.ravel()))
 
     def add_rows(self, count: int, low: float, high: FloatArray | float) -> IndexArray:
         """New rows, without any entries."""
@@ -73,8 +74,8 @@ class Program:
         cost, most = np.zeros(self.columns), np.concatenate(self._most)
         for charged, amounts in self._cost:
             np.add.at(cost, charged, amounts)
-        for forbidden in self._forbidden:
-            most[forbidden] = 0.0
+        for capped, amounts in self._capped:
+            np.minimum.at(most, capped, amounts)
         matrix = sparse.csc_matrix((values, (rows, columns)), shape=(self.rows, self.columns))
         return Arrays(matrix, cost, most, np.concatenate(self._low), np.concatenate(self._high))
 

@@ -59,8 +59,17 @@ class _Pairs:
 class Relaxation:
     """A linear program whose optimum no plan is below."""
 
-    def __init__(self, placement: Placement, costs: Costs, unit: float) -> None:
-        """Build it; costs are counted in a unit in which good plans cost about 1."""
+    def __init__(
+        self, placement: Placement, costs: Costs, unit: float = 1.0, every_edge: bool = False
+    ) -> None:
+        """Build it.
+
+        Args:
+            placement: what is placed.
+            costs: what is minimised.
+            unit: what costs are counted in: best such that good plans cost about 1.
+            every_edge: pairs of nodes for blocks whose exchange costs nothing, too.
+        """
         self.program = Program()
         self.triangles = 0
         self._placement, self._unit = placement, unit
@@ -83,21 +92,23 @@ class Relaxation:
         self._pairs = [
             pairs
             for edge, cost in zip(placement.edges, costs.edge, strict=True)
-            if (cost is not None or timed) and (pairs := self._add_edge(edge, cost)) is not None
+            if (every_edge or cost is not None or timed) and (pairs := self._add_edge(edge, cost)) is not None
         ]
         self._beside = [self._add_beside(needed, room) for needed, room in self._node_limits()]
         """For each limit of nodes, [block, place]: the row of what has to fit beside the block there."""
         self._arrivals = [
-            Arrivals(self.program, placement, name, factor, self._shares_of, self._pairs_of)
+            Arrivals(self.program, placement, name, factor, self.shares_of, self.pairs_of)
             for name, factor in timed.items()
         ]
         self._known_triangles: set[tuple[int, int, int, int]] = set()
 
-    def _shares_of(self, block: int) -> IndexArray:
+    def shares_of(self, block: int) -> IndexArray:
+        """The columns of a block, by candidate."""
         columns: IndexArray = self._share[block, self._at[block]]
         return columns
 
-    def _pairs_of(self, first: int, second: int) -> IndexArray:
+    def pairs_of(self, first: int, second: int) -> IndexArray:
+        """The columns of two blocks that exchange something, by both candidates."""
         straight = (first, second) in self._columns
         return self._columns[first, second] if straight else self._columns[second, first].T
 
@@ -142,16 +153,16 @@ class Relaxation:
         cost = np.zeros(linked.shape) if cost is None else np.where(linked, cost / self._unit, 0.0)
         alone = 1 in linked.shape
         if alone:
-            other = self._shares_of(second) if len(here) == 1 else self._shares_of(first)[:, None]
+            other = self.shares_of(second) if len(here) == 1 else self.shares_of(first)[:, None]
             columns = np.broadcast_to(other, linked.shape)
         else:
             columns = self.program.add_columns(linked.shape)
             for block, pairs in ((first, columns), (second, columns.T)):
                 rows = self.program.add_rows(len(pairs), 0.0, 0.0)
                 self.program.put(rows[:, None], pairs, 1.0)
-                self.program.put(rows, self._shares_of(block), -1.0)
+                self.program.put(rows, self.shares_of(block), -1.0)
         self.program.charge(columns, cost)
-        self.program.forbid(columns[~linked])
+        self.program.cap(columns[~linked], 0.0)
         self._columns[first, second] = columns
         of_first, of_second = np.nonzero(same)
         place = here[of_first]

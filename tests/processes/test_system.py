@@ -2,19 +2,25 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from berth.processes.system import (
     ProcessIdentity,
     children_of,
     descendants_of,
     identity_of,
+    is_from_our_user,
     memory_of,
     signal_all,
     with_variable,
 )
+from tests.processes.stranger import needs_root, told_to_nobody
 from tests.processes.waiting import wait_until
 
 # forks a child that outlives its parent, unless somebody adopts and kills it
@@ -128,3 +134,42 @@ def test_children_of_any_thread_and_their_memory() -> None:
         assert memory_of(os.getpid()) - before > 64 * 2**20
         child.kill()
     assert child.pid not in children_of(os.getpid())
+
+
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_connections_of_our_own(family: socket.AddressFamily) -> None:
+    """Our own are known, also those by a socket of IPv6, as Java has them; ended ones are nobody's."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket(family) as client:
+        host = "127.0.0.1" if family == socket.AF_INET else "::ffff:127.0.0.1"
+        client.connect((host, server.getsockname()[1]))
+        accepted, _ = server.accept()
+        with accepted:
+            assert is_from_our_user(accepted)
+            client.close()
+            assert not is_from_our_user(accepted)
+
+
+def test_connections_over_ipv6() -> None:
+    """Both ends of one are listed with addresses of IPv6."""
+    try:
+        server = socket.create_server(("::1", 0), family=socket.AF_INET6)
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with server, socket.create_connection(("::1", server.getsockname()[1])):
+        accepted, _ = server.accept()
+        with accepted:
+            assert is_from_our_user(accepted)
+
+
+@needs_root
+@pytest.mark.parametrize("stay", [True, False])
+def test_connections_of_somebody_else(stay: bool) -> None:
+    """Another user is told apart, also one who has gone: what nobody has any more is listed as root's."""
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as strangers:
+        told = strangers.submit(told_to_nobody, server.getsockname()[1], "hello", stay=stay)
+        if not stay:
+            told.result()
+        accepted, _ = server.accept()
+        with accepted:
+            assert not is_from_our_user(accepted)
+            assert accepted.recv(10) == b"hello"

@@ -1,19 +1,23 @@
-"""How far Spark is."""
+"""How far Spark is, and who may call its Python functions."""
 
 from __future__ import annotations
 
 import io
 import re
+import socket
 import threading
 import time
+from typing import Any
 
 import pytest
+from pyspark.java_gateway import ensure_callback_server_started
 from rich.console import Console
 
 from berth.cli import progress
 from berth.cli.progress import Steps, watching
 from berth.spark import SparkSession
 from berth.spark.internals import Tasks, tasks_now
+from tests.processes.stranger import needs_root, told_to_nobody
 
 
 def shown_to(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> io.StringIO:
@@ -85,3 +89,43 @@ def test_tasks_of_a_running_job(spark: SparkSession, monkeypatch: pytest.MonkeyP
 
 def nap(_: int) -> None:
     time.sleep(0.7)
+
+
+class Job:
+    """A function that Java calls, as it calls that of a `foreachBatch`."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def run(self) -> None:
+        self.runs += 1
+
+    class Java:
+        implements = ("java.lang.Runnable",)
+
+
+@needs_root
+def test_nobody_else_calls_python_functions(spark: SparkSession) -> None:
+    """Java calls them, and so may we; other users can neither call nor forget them."""
+    gateway: Any = spark.sparkContext._gateway
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    port = gateway._callback_server.get_listening_port()
+    functions = gateway.gateway_property.pool
+    job = Job()
+    gateway.jvm.java.lang.Thread(job).run()
+    assert job.runs == 1
+    name = functions.put(job)
+    call, forget = f"c\n{name}\nrun\ne\n", f"g\n{name}\ne\n"
+    try:
+        for message in (call, forget):
+            assert told_to_nobody(port, message) == ""
+            told_to_nobody(port, message, stay=False)
+        with socket.create_connection(("127.0.0.1", port)) as ours:
+            # connections are taken in turn: those before have been looked at
+            ours.sendall(call.encode())
+            assert ours.recv(100).startswith(b"!y")
+        assert job.runs == 2
+        gateway.jvm.java.lang.Thread(job).run()
+        assert job.runs == 3
+    finally:
+        del functions[name]

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
+import struct
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -21,6 +23,10 @@ _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 _SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 _POLL_SECONDS = 0.02
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_ESTABLISHED = "01"
+_IPV4_AS_IPV6 = bytes(10) + b"\xff\xff"
+_LOOKS = 3
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
@@ -167,3 +173,47 @@ def be_killed_first() -> None:
     """Where memory runs out, let the kernel end this process, and not the one that started it."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def is_from_our_user(connection: socket.socket) -> bool:
+    """Whether the other end of a TCP connection on this machine belongs to a process of our own user.
+
+    No is said wherever that can't be seen, and of an end that is closed already: the kernel lists what no
+    process has any more as root's.
+    """
+    try:
+        here, there = connection.getsockname(), connection.getpeername()
+    except OSError:
+        # reset before we came to look
+        return False
+    for _ in range(_LOOKS):
+        # the kernel doesn't list all at one moment: an entry may be missed while others come and go
+        owner = _owner_of(connection.family, there, here)
+        if owner is not None:
+            return owner == os.geteuid()
+    return False
+
+
+def _owner_of(family: int, end: tuple[str, int], other: tuple[str, int]) -> int | None:
+    """The user who has this end of an established connection; None where it isn't listed."""
+    # a program may talk IPv4 by a socket of IPv6, as Java does
+    prefixes = [b"", _IPV4_AS_IPV6] if family == socket.AF_INET else [b""]
+    for file in _CONNECTIONS:
+        with suppress(OSError):
+            listed = file.read_text()
+            for prefix in prefixes:
+                ends = " ".join(
+                    _as_listed(prefix + socket.inet_pton(family, host), port)
+                    for host, port, *_ in (end, other)
+                )
+                _, found, rest = listed.partition(f": {ends} {_ESTABLISHED} ")
+                if found:
+                    # behind queues, timers and a counter
+                    return int(rest.split(maxsplit=4)[3])
+    return None
+
+
+def _as_listed(address: bytes, port: int) -> str:
+    """An end as the kernel lists it: words of 32 bits in the order of this machine's bytes, and the port."""
+    words = struct.unpack(f"={len(address) // 4}I", address)
+    return f"{''.join(f'{word:08X}' for word in words)}:{port:04X}"

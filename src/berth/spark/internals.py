@@ -10,6 +10,9 @@ resource profile, and `sql.classic.Dataset.ofRows`, which makes a DataFrame of a
 - the session that Python takes for the active one (`_activeSession`, `_instantiatedSession`);
 - `launch_gateway` with arguments for the process, and the gateway that PySpark keeps (`_gateway`);
 - the server that takes accumulators' values (`_accumulatorServer`);
+- the place where py4j takes a connection that wants to call Python: before a word of it is read, it goes
+  through the `ssl_context` of the gateway's `callback_server_parameters`. That parameter is public; that
+  PySpark starts its server with these parameters, whoever needs it first, is so since Spark 2.4;
 - the call of a user-defined function, which is replaced for the time of a `with` block.
 
 All of it was last run with Spark 4.3.
@@ -17,8 +20,10 @@ All of it was last run with Spark 4.3.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,6 +39,8 @@ from pyspark.sql.udf import UserDefinedFunction
 from pyspark.util import PythonEvalType
 
 from berth.processes import system
+
+_log = logging.getLogger(__name__)
 
 # the plan of a query: looked at, taken apart and put together again
 
@@ -309,7 +316,7 @@ def start_jvm(settings: SparkConf, log: Path) -> JavaGateway:
     before = set(system.children_of(os.getpid()))
     with log.open("ab") as file:
         try:
-            return launch_gateway(  # type: ignore[no-untyped-call]
+            gateway: JavaGateway = launch_gateway(  # type: ignore[no-untyped-call]
                 settings, {"stdout": file, "stderr": file, "process_group": 0}
             )
         except BaseException:
@@ -317,6 +324,35 @@ def start_jvm(settings: SparkConf, log: Path) -> JavaGateway:
                 system.signal_group(child, signal.SIGKILL)
                 os.waitpid(child, 0)
             raise
+    gateway.callback_server_parameters.ssl_context = _OurUserOnly()
+    return gateway
+
+
+class _OurUserOnly:
+    """Lets nobody but our own user call Python functions through the port that Java calls them by.
+
+    `foreachBatch` and all else that Java calls back opens a port on 127.0.0.1, which every user of the
+    machine reaches. py4j has a token for it, but PySpark sets none, and Java would not send it. Encryption
+    is the other thing that py4j does to a connection before it reads from it: we do nothing to those of our
+    own user, and others find theirs at its end.
+    """
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def wrap_socket(self, connection: socket.socket, *, server_side: bool) -> socket.socket:
+        """The connection itself, or one that has ended where somebody else is at the other end."""
+        if system.is_from_our_user(connection):
+            return connection
+        connection.close()
+        if not self._told:
+            # once: nobody shall fill the disk with it
+            self._told = True
+            _log.warning("a connection to Python's callback server was refused: no process of this user")
+        # an error would end the server, a closed socket would be one
+        ended, other_end = socket.socketpair()
+        other_end.close()
+        return ended
 
 
 def silence_accumulators(context: SparkContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -132,12 +133,21 @@ def test_a_workspace_that_can_not_be_written(
 
 @pytest.mark.parametrize(("write", "status"), [(full, 507), (not_written, 507)])
 def test_uploads_to_a_full_disk(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, workspace: Path, write: Any, status: int
+    client: TestClient,
+    monkeypatch: pytest.MonkeyPatch,
+    workspace: Path,
+    caplog: pytest.LogCaptureFixture,
+    write: Any,
+    status: int,
 ) -> None:
-    """Nothing is stored, and no folder of this machine is told."""
+    """Nothing is stored, no folder of this machine is told, and nobody looks for a mistake of ours."""
     monkeypatch.setattr("berth.web.workspace.write_bytes", write)
     answer = client.post(f"{API}/problems", params={"name": "x.yaml"}, content=PROBLEM)
     assert answer.status_code == status
     assert answer.json()["error"] == "the disk of the workspace is full; nothing was stored"
     assert not (workspace / "x.yaml").exists()
     assert "/srv" not in answer.text
+    assert "no space left" in caplog.text.lower()
+    assert "Traceback" not in caplog.text
+    noted = json.loads((workspace / ".berth" / "audit.jsonl").read_text().splitlines()[-1])
+    assert (noted["outcome"], noted["file"], noted["status"]) == ("failed", "x.yaml", 507)

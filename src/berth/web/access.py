@@ -28,6 +28,11 @@ class Noted:
         """Whether it is more than looking."""
         return ROLE_OF.get(self.action, "viewer") != "viewer" and not self.action.startswith("GET ")
 
+    def file(self, name: str | None) -> None:
+        """Take note of the name that somebody wants for a file, whether or not there will be one."""
+        if name is not None:
+            self.facts["file"] = name
+
 
 Needed = Role | Literal["nobody"]
 

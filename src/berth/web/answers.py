@@ -135,8 +135,11 @@ def add_handlers(app: FastAPI) -> None:
 
     async def system(request: Request, error: Exception) -> Response:
         assert isinstance(error, OSError)
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return await refused(request, disk_refusal(error.errno) or _our_mistake())
+        expected = disk_refusal(error.errno)
+        if expected is None:
+            return await unforeseen(request, error)
+        log.error("%s %s: %s", request.method, request.url.path, error)
+        return await refused(request, expected)
 
     async def gone(request: Request, _: Exception) -> Response:
         return await refused(request, Refused(400, "the body did not come to its end"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from anyio import CapacityLimiter
 from fastapi import Depends, Header, Path, Query, Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
@@ -216,30 +217,37 @@ class Service:
         self.explanations = Lane("explanations", at_once=2, waiting=20)
         self.long_answers = Lane("long answers", at_once=4, waiting=60)
         self.large_files = Lane("large files", at_once=2, waiting=20)
+        self.health = CapacityLimiter(2)
+        """Threads to look at it, whatever becomes of all others."""
         self.runs = Runs(self.workspace, self.problems)
         self.tables = Tables(self.workspace)
         self.experiments = Experiments(self.workspace, self.tables)
         self.streams = Streams(settings.most_streams)
 
 
-def _service(request: Request) -> Service:
+# `async`, though nothing here waits: FastAPI would call them in the threads that all requests share. These may
+# all be taken, and a look at the health must not need one.
+
+
+async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     caller: Caller = request.scope["caller"]
     return caller
 
 
-def _noted(request: Request) -> Noted:
+async def _noted(request: Request) -> Noted:
     noted: Noted = request.scope["noted"]
     return noted
 
 
-def _author(request: Request) -> str:
-    everybody = _service(request).entrance.people.everybody
-    return author_of(_caller(request), request.headers, everybody=everybody)
+async def _author(request: Request) -> str:
+    service: Service = request.app.state.service
+    caller: Caller = request.scope["caller"]
+    return author_of(caller, request.headers, everybody=service.entrance.people.everybody)
 
 
 async def _body(request: Request) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, Response
 
@@ -15,7 +16,7 @@ from berth.files import PLAN, PROBLEM
 from berth.policies.registry import policy_documents
 from berth.web.access import GuardedRoute
 from berth.web.answers import Refused, answer
-from berth.web.requests import CurrentCaller, CurrentService, Id, failing
+from berth.web.requests import CurrentCaller, CurrentService, Id, Service, failing
 from berth.web.results import MOST_ROWS
 from berth.web.security import REPORT_POLICY
 from berth.web.workspace import REPORT
@@ -24,8 +25,12 @@ router = APIRouter(route_class=GuardedRoute)
 
 
 @router.get("/health", tags=["about"], responses=failing(503, 507))
-def health(service: CurrentService) -> Response:
+async def health(service: CurrentService) -> Response:
     """Whether it is well, and what is going on."""
+    return await run_sync(_health, service, limiter=service.health)
+
+
+def _health(service: Service) -> Response:
     jobs = service.jobs.counts()
     dead = service.jobs.dead_threads()
     if dead:

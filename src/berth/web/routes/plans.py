@@ -22,6 +22,7 @@ from berth.web.requests import (
     Author,
     Body,
     Compare,
+    CurrentNoted,
     CurrentService,
     Diff,
     Evaluate,
@@ -51,13 +52,20 @@ def all_plans(service: CurrentService, problem: ProblemId = None) -> Response:
     return answer(service.plans.list_for(about["name"], about["fingerprint"]))
 
 
-@router.post("/plans", status_code=201, responses=failing(404, 409, 422, 507))
-def new_plan(service: CurrentService, request: NewPlan, author: Author) -> Response:
+@router.post("/plans", status_code=201, responses=failing(404, 409, 422, 503, 507))
+async def new_plan(
+    service: CurrentService, request: NewPlan, author: Author, noted: CurrentNoted, http: Request
+) -> Response:
     """Store an assignment as a plan of its own."""
-    problem = service.problems.problem(request.problem)
-    base = None if request.base is None else replace(service.plans.plan(request.base), assignment={})
-    plan = by_hand(problem, _with_parts(changed(base, request.assignment), request))
-    return _about(service, service.plans.create(plan, request.name, author), 201)
+    noted.file(request.name)
+
+    def stored(_: Event) -> Response:
+        problem = service.problems.problem(request.problem)
+        base = None if request.base is None else replace(service.plans.plan(request.base), assignment={})
+        plan = by_hand(problem, _with_parts(changed(base, request.assignment), request))
+        return _about(service, service.plans.create(plan, request.name, author), 201)
+
+    return await service.long_answers.run(http, stored)
 
 
 def _with_parts(plan: Plan, request: NewPlan) -> Plan:
@@ -73,9 +81,21 @@ def _with_parts(plan: Plan, request: NewPlan) -> Plan:
 
 
 @router.post("/plans/upload", status_code=201, responses=failing(409, 422, 503, 507), openapi_extra=PLAN_BODY)
-def upload_plan(service: CurrentService, body: Body, author: Author, name: FileName = None) -> Response:
+async def upload_plan(
+    service: CurrentService,
+    body: Body,
+    author: Author,
+    noted: CurrentNoted,
+    http: Request,
+    name: FileName = None,
+) -> Response:
     """Store a plan file; the body is the file."""
-    return _about(service, service.plans.upload(name, body, author), 201)
+    noted.file(name)
+
+    def stored(_: Event) -> Response:
+        return _about(service, service.plans.upload(name, body, author), 201)
+
+    return await service.long_answers.run(http, stored)
 
 
 @router.get("/plans/{id}", responses=failing(404, 422))
@@ -92,11 +112,15 @@ def plan_file(service: CurrentService, id: Id) -> Response:
 
 
 @router.put("/plans/{id}", responses=failing(404, 412, 422, 428, 503, 507), openapi_extra=PLAN_BODY)
-def put_plan(
-    service: CurrentService, id: Id, body: Body, author: Author, if_match: IfMatch = None
+async def put_plan(
+    service: CurrentService, id: Id, body: Body, author: Author, http: Request, if_match: IfMatch = None
 ) -> Response:
     """Store a plan file anew, if nobody has changed it meanwhile."""
-    return _about(service, service.plans.replace(id, if_match, body, author))
+
+    def stored(_: Event) -> Response:
+        return _about(service, service.plans.replace(id, if_match, body, author))
+
+    return await service.long_answers.run(http, stored)
 
 
 @router.delete("/plans/{id}", status_code=204, responses=failing(404, 412, 428))
@@ -106,13 +130,18 @@ def delete_plan(service: CurrentService, id: Id, if_match: IfMatch = None) -> Re
     return Response(status_code=204)
 
 
-@router.post("/evaluate", tags=["judging"], responses=failing(404, 422))
-def evaluate(service: CurrentService, request: Evaluate) -> Response:
+@router.post("/evaluate", tags=["judging"], responses=failing(404, 422, 503))
+async def evaluate(service: CurrentService, request: Evaluate, http: Request) -> Response:
     """Metrics, violations, loads, traffic and the slowest path of a plan."""
-    problem = service.problems.problem(request.problem)
-    previous = None if request.previous is None else service.plans.plan(request.previous)
-    plan = _plan(service, request)
-    return answer(judged(problem, with_new_failover(problem, plan) if request.assignment else plan, previous))
+
+    def evaluated(_: Event) -> Response:
+        problem = service.problems.problem(request.problem)
+        previous = None if request.previous is None else service.plans.plan(request.previous)
+        plan = _plan(service, request)
+        complete = with_new_failover(problem, plan) if request.assignment else plan
+        return answer(judged(problem, complete, previous))
+
+    return await service.long_answers.run(http, evaluated)
 
 
 @router.post("/loss", tags=["judging"], responses=failing(404, 422, 503))
@@ -140,16 +169,20 @@ async def explain(service: CurrentService, request: Explain, http: Request) -> R
     return await service.explanations.run(http, explained)
 
 
-@router.post("/diff", tags=["judging"], responses=failing(404, 422))
-def diff(service: CurrentService, request: Diff) -> Response:
+@router.post("/diff", tags=["judging"], responses=failing(404, 422, 503))
+async def diff(service: CurrentService, request: Diff, http: Request) -> Response:
     """What moved between two plans, and every metric before and after."""
-    plans = [service.plans.plan(identity) for identity in (request.before, request.after)]
-    judge = None
-    if request.problem is not None:
-        problem = service.problems.problem(request.problem)
-        plans = [with_verdict(problem, plan, evaluate_plan(problem, plan)) for plan in plans]
-        judge = judge_document(problem)
-    return answer({"judged_by": judge, **change_between(*plans).document()})
+
+    def told_apart(_: Event) -> Response:
+        plans = [service.plans.plan(identity) for identity in (request.before, request.after)]
+        judge = None
+        if request.problem is not None:
+            problem = service.problems.problem(request.problem)
+            plans = [with_verdict(problem, plan, evaluate_plan(problem, plan)) for plan in plans]
+            judge = judge_document(problem)
+        return answer({"judged_by": judge, **change_between(*plans).document()})
+
+    return await service.long_answers.run(http, told_apart)
 
 
 @router.post("/compare", tags=["judging"], responses=failing(404, 422, 503))

@@ -17,6 +17,7 @@ from berth.web.readers import SMALL_BYTES
 from berth.web.requests import (
     Author,
     Body,
+    CurrentNoted,
     CurrentService,
     FileName,
     Id,
@@ -48,10 +49,12 @@ def new_problem(
     service: CurrentService,
     body: Body,
     author: Author,
+    noted: CurrentNoted,
     name: FileName = None,
     draft: bool = False,
 ) -> Response:
     """Store a problem file; the body is the file."""
+    noted.file(name)
     content = service.problems.create(name, body, author, draft=draft, as_json=sends_json(request))
     return _about(service, content, 201)
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from starlette.testclient import TestClient
 
-from berth.files.run_folder import asking, write_now
+from berth.files.run_folder import asking, read_json, write_now
 from berth.model import Plan
 from berth.runtime.control.history import Event, History
 from berth.web.problems import Problems
@@ -193,6 +193,54 @@ def test_live(run: Path, workspace: Path) -> None:
     assert found[0][1]["number"] == 2
     assert {"history", "now", "proposal"} <= {event for event, _ in found[4:]}
     assert [data["rows"] for event, data in found if event == "now"] == [7, 8]
+
+
+def test_many_who_watch_cost_as_much_as_one(
+    run: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a run says is read once for all of them, and nobody waits for that who watches nothing."""
+    inside = Workspace(workspace)
+    runs = Runs(inside, Problems(inside))
+    read: list[tuple[str, bool]] = []
+
+    def counted(file: Path, *more: int) -> dict[str, Any] | None:
+        read.append((file.name, threading.current_thread() is threading.main_thread()))
+        return read_json(file, *more)
+
+    monkeypatch.setattr("berth.web.runs.read_json", counted)
+    monkeypatch.setattr("berth.web.streams.POLL_SECONDS", 0.02)
+
+    async def watch() -> list[str]:
+        found: list[str] = []
+        async for event in run_events(runs, "app.run", 2):
+            found.append(str(event.event))
+            if len(found) == 3:
+                await asyncio.sleep(0.3)
+                write_now(run, {**NOW, "rows": 8})
+            elif len(found) == 4:
+                break
+        return found
+
+    async def all_of_them() -> list[list[str]]:
+        return await asyncio.gather(*(watch() for _ in range(6)))
+
+    for found in asyncio.run(asyncio.wait_for(all_of_them(), 20)):
+        assert found == ["now", "proposal", "state", "now"]
+    assert not any(waited for _, waited in read)
+    # at first, and for each of the six times that it was written: for lists, and as streams tell it
+    assert len([name for name, _ in read if name == "now.json"]) <= 2 * 7
+    assert len([name for name, _ in read if name == "run.json"]) == 1
+
+
+def test_what_is_too_large_is_not_told(client: TestClient, workspace: Path, run: Path) -> None:
+    """It would be read again and again; lists have room for names."""
+    write_now(run, {**NOW, "application": "a" * 5000})
+    assert client.get(f"{API}/runs").json()[0]["application"] == "a" * 197 + "..."
+    write_now(run, {**NOW, "rows": "x" * 2**20})
+    whole = client.get(f"{API}/runs/app.run").json()
+    assert (whole["now"], whole["application"]) == (None, "app")
+    inside = Workspace(workspace)
+    assert Runs(inside, Problems(inside)).told("app.run")["now"] == b"null"
 
 
 def test_links_out_of_a_run(client: TestClient, run: Path, tmp_path: Path) -> None:

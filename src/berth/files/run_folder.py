@@ -28,7 +28,10 @@ FIGURES_FILE = "figures.jsonl"
 FIGURES_EVERY_SECONDS = 5.0
 LARGEST_FIGURES = 64 * 2**20
 """Some weeks of them."""
-LARGEST_BYTES = 16 * 2**20
+LARGEST_BYTES = 4 * 2**20
+"""Of a proposal, a plan or a report: tens of thousands of instances."""
+LARGEST_NOW = 2**20
+"""Of what is looked at again and again."""
 
 
 class Question:
@@ -40,7 +43,7 @@ class Question:
 
     def answer(self) -> bool | None:
         """What somebody has decided; None while nobody has."""
-        decision = read_json(self._folder / DECISION_FILE)
+        decision = read_json(self._folder / DECISION_FILE, LARGEST_NOW)
         if decision is None or decision.get("proposal") != self.id:
             return None
         return decision.get("approve") is True
@@ -82,9 +85,12 @@ def decide(folder: Path, proposal: str, approve: bool, by: str) -> bool:
 def open_proposal(folder: Path) -> dict[str, Any] | None:
     """The proposal that waits in a folder; None where none does, or who asked is gone."""
     proposal = read_json(folder / PROPOSAL_FILE)
-    if proposal is None or not isinstance(proposal.get("id"), str) or not alive(proposal.get("process")):
-        return None
-    return proposal
+    return proposal if proposal is not None and waits(proposal) else None
+
+
+def waits(proposal: Mapping[str, Any]) -> bool:
+    """Whether whoever made a proposal is still there to take an answer."""
+    return isinstance(proposal.get("id"), str) and alive(proposal.get("process"))
 
 
 def write_now(folder: Path, figures: Mapping[str, Any]) -> None:
@@ -111,14 +117,24 @@ def _keep(file: Path, now: Mapping[str, Any]) -> None:
         stream.write(json.dumps(point) + "\n")
 
 
-def read_json(file: Path) -> dict[str, Any] | None:
-    """A mapping in a file; None where there is none (or none yet). A link is none: it could lead anywhere."""
+def read_json(file: Path, largest: int = LARGEST_BYTES) -> dict[str, Any] | None:
+    """A mapping in a file; None where there is none (or none yet), or more than it should be."""
+    content = read_own(file, largest)
     try:
-        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
-            found = json.loads(stream.read(LARGEST_BYTES))
-    except (OSError, ValueError, RecursionError):
+        found = None if content is None else json.loads(content)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def read_own(file: Path, largest: int) -> bytes | None:
+    """A file of a run; None where there is none, or a larger one. A link is none: it could lead anywhere."""
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
+            content = stream.read(largest + 1)
+    except OSError:
+        return None
+    return content if len(content) <= largest else None
 
 
 def process_of_ours() -> dict[str, Any]:

@@ -225,8 +225,8 @@ class Service:
         self.streams = Streams(settings.most_streams)
 
 
-# `async`, though nothing here waits: FastAPI would call them in the threads that all requests share. These may
-# all be taken, and a look at the health must not need one.
+# `async`, though nothing here waits: FastAPI would call them in the threads that all requests share. They
+# may all be taken, and a look at the health must not need one.
 
 
 async def _service(request: Request) -> Service:

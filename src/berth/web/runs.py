@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from berth.files import problem_from
-from berth.files.run_folder import FIGURES_FILE, NOW_FILE, alive, decide, open_proposal, read_json
-from berth.model import BadInput
+from berth.files.run_folder import (
+    FIGURES_FILE,
+    LARGEST_BYTES,
+    LARGEST_NOW,
+    NOW_FILE,
+    PROPOSAL_FILE,
+    alive,
+    decide,
+    open_proposal,
+    read_json,
+    read_own,
+    waits,
+)
+from berth.model.errors import LONGEST_NAME, shortened
 from berth.web.answers import Refused, missing
+from berth.web.documents import json_bytes
 from berth.web.problems import Problems
+from berth.web.readers import readers
+from berth.web.reading import LARGEST
 from berth.web.workspace import Entry, Remembered, Workspace, is_run, time_text
 
 WHAT = "run"
@@ -23,6 +39,9 @@ ENDS = ("finished", "failed", "stopped")
 LARGEST_HISTORY = 256 * 2**20
 STARTING_SECONDS = 120.0
 _INNER = ("process", "plan", "application", "started", "migrated")
+_IN_SHORT = ("id", "application", "started", "time", "ended", "ended_because")
+MOST_TOLD = 64
+"""Files that are kept as streams tell them."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +71,10 @@ class Runs:
         self._workspace = workspace
         self._problems = problems
         self._pasts: Remembered[_Past] = Remembered()
-        self._fingerprints: Remembered[str | None] = Remembered()
+        self._began: Remembered[tuple[str, str | None] | None] = Remembered()
+        self._short: Remembered[Mapping[str, Any]] = Remembered()
+        self._told: Remembered[bytes] = Remembered(MOST_TOLD)
+        self._looking: dict[Path, threading.Lock] = defaultdict(threading.Lock)
 
     def list(self) -> list[dict[str, Any]]:
         """All runs, by path."""
@@ -70,14 +92,41 @@ class Runs:
             raise missing(f"{WHAT} {identity!r}")
         return entry
 
-    def listed(self, identity: str) -> dict[str, Any]:
-        """What lists say of a run."""
-        return self._listed(self.entry(identity))
+    def told(self, identity: str) -> dict[str, bytes]:
+        """What streams tell of a run, as JSON: what has changed is read once for all who watch it."""
+        entry = self.entry(identity)
+        with self._looking[entry.place]:
+            now, proposal = entry.place / NOW_FILE, entry.place / PROPOSAL_FILE
+            waiting = waits(self._in_short(proposal, LARGEST_BYTES))
+            return {
+                "now": self._json(now, LARGEST_NOW, now_of),
+                "proposal": self._json(proposal, LARGEST_BYTES, _without_process) if waiting else b"null",
+                "state": json_bytes(self._listed(entry)),
+            }
+
+    def _json(
+        self, file: Path, largest: int, shown: Callable[[dict[str, Any] | None], dict[str, Any] | None]
+    ) -> bytes:
+        try:
+            status = file.lstat()
+        except OSError:
+            return b"null"
+        return self._told.of(file, status, lambda: json_bytes(shown(read_json(file, largest))))
+
+    def _in_short(self, file: Path, largest: int) -> Mapping[str, Any]:
+        """What lists need of a file; read again only when it has changed."""
+        try:
+            status = file.lstat()
+        except OSError:
+            return {}
+        return self._short.of(file, status, lambda: _in_short(read_json(file, largest)))
 
     def _listed(self, entry: Entry) -> dict[str, Any]:
         place = entry.place
         past = self._past(place)
-        now, report, state = (read_json(place / name) or {} for name in (NOW_FILE, "report.json", "run.json"))
+        now = self._in_short(place / NOW_FILE, LARGEST_NOW)
+        report = self._in_short(place / "report.json", LARGEST_BYTES)
+        state = self._in_short(place / "run.json", LARGEST_NOW)
         running, updated = _runs(now, past.last, report), _updated(place)
         last = past.last.get("event")
         ended = None if running else report.get("ended_because") or (last if last in ENDS else None)
@@ -91,7 +140,7 @@ class Runs:
             "updated": None if updated is None else time_text(updated),
             "ended_because": ended,
             "migrations": past.migrations,
-            "proposal": open_proposal(place) is not None,
+            "proposal": waits(self._in_short(place / PROPOSAL_FILE, LARGEST_BYTES)),
             "plans": len(list((place / "plans").glob("[0-9]*.json"))),
             "events": past.events,
         }
@@ -110,27 +159,26 @@ class Runs:
         entry = self.entry(identity)
         facts = self._listed(entry)
         report = read_json(entry.place / "report.json")
-        now = read_json(entry.place / NOW_FILE)
+        now = read_json(entry.place / NOW_FILE, LARGEST_NOW)
         return facts | {
-            "now": now_of(entry.place),
+            "now": now_of(now),
             "report": None if facts["state"] == "running" else report,
             "assignment": _assignment(entry.place, now, report),
             "problem": self._problem(entry.place),
-            "proposal": proposal_of(entry.place),
+            "proposal": _without_process(open_proposal(entry.place)),
         }
 
     def _problem(self, place: Path) -> dict[str, Any] | None:
         """The problem that a watch began with, and the file of the workspace that has its content or name."""
         folder = place / "measuring"
         file = folder / "problem.json"
-        began = None if folder.is_symlink() else read_json(file)
-        name = None if began is None else began.get("name")
-        if not isinstance(name, str):
-            return None
         try:
-            fingerprint = self._fingerprints.of(file, file.stat(), lambda: _fingerprint(began))
-        except OSError:  # it is gone meanwhile
+            began = None if folder.is_symlink() else self._began.of(file, file.lstat(), lambda: _began(file))
+        except (OSError, Refused):  # it is gone meanwhile, or too much is being read
             return None
+        if began is None:
+            return None
+        name, fingerprint = began
         return {"id": self._problems.like(fingerprint, name), "name": name}
 
     def history(self, identity: str, after: int, limit: int) -> dict[str, Any]:
@@ -171,23 +219,36 @@ class Runs:
             )
 
 
-def _fingerprint(document: Any) -> str | None:
-    try:
-        return problem_from(document).fingerprint
-    except BadInput:
+def _began(file: Path) -> tuple[str, str | None] | None:
+    """The name and the fingerprint of a problem, read where it can do no harm; None where it has no name."""
+    content = read_own(file, LARGEST)
+    if content is None:
         return None
+    read = readers().read("problem", content, file.name)
+    if read.name is None:
+        return None
+    return shortened(read.name, LONGEST_NAME), None if read.result is None else read.result.fingerprint
 
 
-def now_of(place: Path) -> dict[str, Any] | None:
-    """How a run is, or was last."""
-    now = read_json(place / NOW_FILE)
+def _in_short(document: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What lists need of a document: texts, and the process that wrote it."""
+    whole = document or {}
+    texts = {name: whole[name] for name in _IN_SHORT if isinstance(whole.get(name), str)}
+    process = whole.get("process")
+    known = (
+        {"process": {key: process.get(key) for key in ("pid", "host")}} if isinstance(process, dict) else {}
+    )
+    return {name: shortened(text, LONGEST_NAME) for name, text in texts.items()} | known
+
+
+def now_of(now: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """How a run is, or was last, as others are told."""
     return None if now is None else {key: value for key, value in now.items() if key not in _INNER}
 
 
-def proposal_of(place: Path) -> dict[str, Any] | None:
-    """What waits for an answer."""
-    waiting = open_proposal(place)
-    return None if waiting is None else {key: value for key, value in waiting.items() if key != "process"}
+def _without_process(proposal: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What waits for an answer, as others are told."""
+    return None if proposal is None else {key: value for key, value in proposal.items() if key != "process"}
 
 
 def read_events(place: Path) -> list[dict[str, Any]]:
@@ -217,7 +278,7 @@ def events_in(content: bytes, before: int) -> list[dict[str, Any]]:
     return events
 
 
-def _runs(now: dict[str, Any], last: Mapping[str, Any], report: dict[str, Any]) -> bool:
+def _runs(now: Mapping[str, Any], last: Mapping[str, Any], report: Mapping[str, Any]) -> bool:
     """Whether the process that wrote how it is still runs, and hasn't said that it is done."""
     if not alive(now.get("process")):
         return False
@@ -226,7 +287,7 @@ def _runs(now: dict[str, Any], last: Mapping[str, Any], report: dict[str, Any]) 
     return not str(report.get("ended", "")) >= str(now.get("time", "~"))
 
 
-def _quiet(now: dict[str, Any], updated: float | None) -> str:
+def _quiet(now: Mapping[str, Any], updated: float | None) -> str:
     """What can be said of a run that has not told of itself: it says how it is only once Spark is there."""
     young = updated is not None and time.time() - updated < STARTING_SECONDS
     return "starting" if young and not now else "unknown"

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from berth.web.answers import answer
 from berth.web.documents import json_bytes
-from berth.web.runs import LINES, Runs, events_in, now_of, proposal_of
+from berth.web.runs import LINES, Runs, events_in
 
 POLL_SECONDS = 0.25
 HEARTBEAT_SECONDS = 15
@@ -73,8 +73,12 @@ def _comment(text: str) -> ServerSentEvent:
 
 def event_of(name: str, data: Any, number: int | None = None) -> ServerSentEvent:
     """An event; its number is what a client comes back with."""
+    return _event_with(name, json_bytes(data), number)
+
+
+def _event_with(name: str, data: bytes, number: int | None = None) -> ServerSentEvent:
     identity = None if number is None else str(number)
-    return ServerSentEvent(json_bytes(data).decode(), event=name, id=identity, sep="\n")
+    return ServerSentEvent(data.decode(), event=name, id=identity, sep="\n")
 
 
 def last_seen(request: Request, start: int) -> int:
@@ -122,7 +126,7 @@ async def job_events(file: Path, after: int, is_over: Callable[[], bool]) -> Asy
     while True:
         over = is_over()
         before = lines.number
-        for number, line in enumerate(lines.more(), start=before + 1):
+        for number, line in enumerate(await asyncio.to_thread(lines.more), start=before + 1):
             event = _event(line) if number > after else None
             if event is not None:
                 yield event_of(event["event"], event["data"], number)
@@ -133,19 +137,25 @@ async def job_events(file: Path, after: int, is_over: Callable[[], bool]) -> Asy
 
 
 async def run_events(runs: Runs, identity: str, after: int) -> AsyncIterator[ServerSentEvent]:
-    """The events of a run behind a number, how it is, and what it proposes, as these change."""
+    """The events of a run behind a number, how it is, and what it proposes, as these change.
+
+    Files are read in threads: these streams must not keep each other waiting, nor anybody else.
+    """
     place = runs.entry(identity).place
     lines = GrowingLines(place / LINES)
-    known: dict[str, Any] = {}
-    while place.is_dir():
+    known: dict[str, bytes] = {}
+
+    def more() -> list[dict[str, Any]]:
         before = lines.number
-        found = await asyncio.to_thread(lines.more)
-        for event in events_in(b"\n".join(found), before) if found else []:
+        found = lines.more()
+        return events_in(b"\n".join(found), before) if found else []
+
+    while place.is_dir():
+        for event in await asyncio.to_thread(more):
             if event["number"] > after:
                 yield event_of("history", event, event["number"])
-        state = await asyncio.to_thread(runs.listed, identity)
-        for name, value in (("now", now_of(place)), ("proposal", proposal_of(place)), ("state", state)):
-            if name not in known or known[name] != value:
+        for name, value in (await asyncio.to_thread(runs.told, identity)).items():
+            if known.get(name) != value:
                 known[name] = value
-                yield event_of(name, value)
+                yield _event_with(name, value)
         await asyncio.sleep(2 * POLL_SECONDS)

@@ -159,7 +159,8 @@ class Content:
 class Remembered(Generic[Fact]):
     """What is known of files, worked out again only when a file has changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_ENTRIES) -> None:
+        self._most = most
         self._known: dict[Hashable, tuple[tuple[int, int, int], Fact]] = {}
 
     def of(self, key: Hashable, status: os.stat_result, work_out: Callable[[], Fact]) -> Fact:
@@ -167,7 +168,7 @@ class Remembered(Generic[Fact]):
         now = status.st_ino, status.st_mtime_ns, status.st_size
         known = self._known.get(key)
         if known is None or known[0] != now:
-            if len(self._known) > MOST_ENTRIES:
+            if len(self._known) >= self._most:
                 self._known.clear()
             known = now, work_out()
             self._known[key] = known

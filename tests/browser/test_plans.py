@@ -202,6 +202,25 @@ def test_what_a_file_asks_for_is_told_and_explained(
     expect(page.get_by_text(re.compile("That costs|That has not cost"))).to_be_visible(timeout=SEARCHING_MS)
 
 
+def test_a_placement_that_only_lacks_a_failover_gets_one(
+    open_page: Callable[..., Page], stored: Callable[[str, str], str], workspace: Path
+) -> None:
+    page = open_page()
+    problem = stored("tag-and-count", "lacking")
+    solved(page, problem)
+    with (workspace / problem).open("a") as file:
+        file.write("survive: node\n")
+    page.reload()
+    page.get_by_role("button", name="Explain this plan").click()
+    expect(page.get_by_text("With this failover the same placement survives every loss")).to_be_visible()
+    page.get_by_role("button", name="Save with this failover").click()
+    page.get_by_label("Name of the plan").fill("found")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("found.json")
+    expect(page.get_by_text("Keeps every constraint")).to_be_visible()
+    assert load_plan(workspace / "found.json").failover
+
+
 def test_plans_are_judged_by_the_problem_as_it_is_now(
     open_page: Callable[..., Page], stored: Callable[[str, str], str], workspace: Path
 ) -> None:

@@ -51,8 +51,8 @@ function timeThen(loss) {
   return `response time ${milliseconds(now)} instead of ${milliseconds(before)}`;
 }
 
-/** What moves where, all instances of an operator with the same target in one line. */
-function moveLines(scene, moved) {
+/** What moves where (pairs of an instance and its next node, null for none), all instances of an operator with the same target in one line. */
+export function moveLines(scene, moved) {
   const groups = new Map();
   for (const {instance, to} of moved) {
     const operator = scene.operatorOfInstance.get(instance)?.full ?? instance;

@@ -1,12 +1,17 @@
 /** Why a plan is as it is: asked for when wanted, because it takes the server some seconds. */
 
 import {post} from "../lib/api.js";
+import {askText} from "../lib/dialog.js";
 import {fill, h} from "../lib/dom.js";
 import {counted, distance, inUnit, milliseconds, percent, signed} from "../lib/format.js";
 import {only} from "../lib/me.js";
 import {goalMetric, objectiveText} from "../lib/metrics.js";
 import {announce, failure, waiting} from "../lib/notices.js";
+import {address, go} from "../lib/router.js";
+import {listed} from "../picture/facts.js";
+import {moveLines} from "../picture/loss.js";
 import {instanceGroups} from "../picture/scene.js";
+import {nameOf} from "./frame.js";
 
 const MOST_LIMITS = 8;
 const MOST_LOSSES = 12;
@@ -19,12 +24,23 @@ export function explanationSection(problem, plan, metrics, entry, scene, about) 
     fill(place, waiting(whatIf === "none" ? "Explaining…" : "Solving the problem with one thing more, several times…"));
     try {
       const answer = await post("explain", {problem, plan, what_if: whatIf, time_limit: 10});
-      fill(place, mending(answer, scene), alternatives(answer, unit, scene), binding(answer), slowest(answer), survival(answer, metrics), helps(answer, unit));
+      fill(place, mending(answer, scene), alternatives(answer, unit, scene), binding(answer), slowest(answer), survival(answer, metrics, scene, saveFailover), helps(answer, unit));
       const more = answer.survival ? "What would help, and what does survival cost?" : "What would help?";
       if (whatIf === "none") place.append(h("button", {type: "button", onclick: () => explain("quick")}, `${more} (up to 10 s)`));
       announce("The explanation is there.");
     } catch (error) {
       fill(place, failure(error, h("button", {type: "button", onclick: () => explain(whatIf)}, "Try again")));
+    }
+  };
+  /** The same placement as a plan of its own: the server finds its failover. */
+  const saveFailover = async () => {
+    const name = await askText("Save with this failover", "Name of the plan", `${nameOf(plan).replace(/\.json$/, "")}-failover`, "Save");
+    if (!name) return;
+    try {
+      const stored = await post("plans", {problem, assignment: entry.plan.assignment, base: plan, name: name.endsWith(".json") ? name : `${name}.json`});
+      go(address("problems", problem, "plans", stored.id));
+    } catch (error) {
+      place.prepend(failure(error));
     }
   };
   fill(place, h("p", {class: "quiet"}, "The best other node for each operator, what is full, the slowest path, and what would help."),
@@ -80,34 +96,56 @@ function amounts(limit) {
 }
 
 /** What becomes of the plan after each loss, the slowest first, and what it costs to survive. */
-function survival(answer, metrics) {
+function survival(answer, metrics, scene, onSave) {
   const found = answer.survival;
   if (!found) return null;
   const title = h("h3", {}, "What it survives");
   if (!found.losses.length && answer.violations.length) return h("div", {}, title, h("p", {class: "quiet"}, "Not judged: the plan itself breaks something."));
   const broken = found.losses.filter((loss) => loss.violations.length).length;
   const fullest = ({fullest: limit}) => (limit ? `fullest: ${limit.kind} ${limit.name} ${limit.share === null ? "has none" : percent(limit.share)}` : "");
-  const row = (loss) => h("tr", {},
-    h("th", {scope: "row"}, loss.loss, h("span", {class: `fine ${loss.violations.length ? "worse" : "quiet"}`}, loss.violations.length ? ` ✕ ${loss.violations[0]}` : ` ${fullest(loss)}`)),
-    h("td", {class: "figure"}, loss.moved.length),
-    h("td", {class: "figure"}, loss.lost.length),
-    h("td", {class: "figure"}, loss.response_time_ms === null ? "unknown" : milliseconds(loss.response_time_ms)));
+  const breaks = ({violations: [first, ...others]}) => (first ? `✕ ${first}${others.length ? ` (and ${others.length} more)` : ""}` : "");
+  const row = (loss) => {
+    const note = breaks(loss) || fullest(loss);
+    return [
+      h("tr", {class: note ? "noted" : ""},
+        h("th", {scope: "row"}, loss.loss),
+        h("td", {class: "figure"}, loss.moved.length),
+        h("td", {class: "figure"}, loss.lost.length),
+        h("td", {class: "figure"}, loss.response_time_ms === null ? "unknown" : milliseconds(loss.response_time_ms))),
+      note ? h("tr", {}, h("td", {colspan: "4", class: `fine ${breaks(loss) ? "worse" : "quiet"}`}, note)) : null];
+  };
   return h("div", {}, title,
     h("p", {}, `It survives ${found.count - broken} of ${counted(found.count, "loss", "losses")}. ${costOf(found, metrics)}`),
     found.losses.length ? h("div", {class: "scroll"}, h("table", {class: "losses"},
       h("thead", {}, h("tr", {}, h("th", {scope: "col"}, "Loss of"), ["Moves", "Lost", "Response time"].map((name) => h("th", {scope: "col", class: "figure"}, name)))),
       h("tbody", {}, found.losses.slice(0, MOST_LOSSES).map(row)))) : null,
-    found.losses.length > MOST_LOSSES ? h("p", {class: "quiet fine"}, `and ${found.losses.length - MOST_LOSSES} more that leave it faster`) : null);
+    found.losses.length > MOST_LOSSES ? h("p", {class: "quiet fine"}, `and ${found.losses.length - MOST_LOSSES} more that leave it faster`) : null,
+    found.failover ? betterFailover(found, scene, onSave) : null,
+    found.helpless.length ? h("p", {class: "worse"}, `No failover was found for the loss of ${listed(found.helpless)}: other places are needed, or more room.`) : null);
 }
 
-function costOf({goal, without, cost}, metrics) {
+/** What would survive with everything where it is. */
+function betterFailover({failover, helpless}, scene, onSave) {
+  const lines = Object.entries(failover).map(([loss, moves]) => {
+    const moved = Object.entries(moves).map(([instance, to]) => ({instance, to}));
+    return h("li", {}, `loss of ${loss}: ${moveLines(scene, moved).join(", ")}`);
+  });
+  return h("div", {class: "notice good"},
+    h("p", {}, h("strong", {}, `With this failover the same placement survives ${helpless.length ? "more" : "every loss"}:`)),
+    h("ul", {}, lines.slice(0, MOST_LOSSES), lines.length > MOST_LOSSES ? h("li", {class: "quiet"}, `and ${lines.length - MOST_LOSSES} more`) : null),
+    h("div", {class: "row"}, only("planner", h("button", {type: "button", onclick: onSave}, "Save with this failover"))));
+}
+
+function costOf({goal, without, cost, helpless, failover}, metrics) {
   if (!without) return "";
+  if (helpless.length) return "What survival costs can't be said: this plan doesn't survive.";
   if (without.objective === null || cost === null) return without.reason ? `What that costs can't be said: ${without.reason}.` : "";
   const best = `${objectiveText(goal, metrics, without.objective)}${without.proved ? " (proved)" : ""} without it`;
   const metric = goalMetric(goal, metrics);
   const name = metric?.label ?? "the objective";
-  if (cost === 0) return `That costs nothing: ${name} ${best} as well.`;
-  return `That ${cost > 0 ? "costs" : "has not cost"} ${distance(Math.abs(cost), metric?.unit ?? "")}: ${name} ${best}.`;
+  const what = failover ? "With the failover below, survival" : "That";
+  if (cost === 0) return `${what} costs nothing: ${name} ${best} as well.`;
+  return `${what} ${cost > 0 ? "costs" : "has not cost"} ${distance(Math.abs(cost), metric?.unit ?? "")}: ${name} ${best}.`;
 }
 
 function slowest(answer) {

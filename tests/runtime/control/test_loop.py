@@ -476,3 +476,48 @@ def test_a_slow_measuring_doesnt_hide_a_dead_node(tmp_path: Path) -> None:
         )
     assert len(run.applied) == 1
     assert run.applied[0][0] == 1000.0 + 31.0 + 2.0
+
+
+def without_work(problem: Problem) -> Problem:
+    """The same where nobody knows yet what work the operators have."""
+    applications = tuple(
+        replace(each, operators=tuple(replace(item, work_ms=0.0) for item in each.operators))
+        for each in problem.applications
+    )
+    return replace(problem, applications=applications)
+
+
+class WorkLater(Measured):
+    """Gives work from the third time on."""
+
+    def __call__(self, telemetry: Path, problem: Problem, seconds: float) -> Problem:
+        measured = super().__call__(telemetry, problem, seconds)
+        return measured if len(self.spans) > 2 else without_work(measured)
+
+
+def test_nothing_is_promised_before_work_is_known(tmp_path: Path) -> None:
+    """Delays alone are no response time: no figures, and no move before work is measured."""
+    _, events, _ = watched(tmp_path, WorkLater(FAST_PARIS), problem=without_work(hub(EVEN)))
+    looks = [event for event in events if event.event == "looked"]
+    assert [look.value_achieved is None for look in looks[:4]] == [True, True, False, False]
+    assert only(events, "started").value_achieved is None
+    kept = [event for event in events if event.event == "kept"][:2]
+    assert {event.reason for event in kept} == {
+        "what plans are worth is not known yet: no work of the operators is"
+    }
+    assert [event.value_before for event in kept] == [None, None]
+    assert only(events, "migrated").time > looks[2].time
+
+
+def test_a_dead_node_is_left_without_figures_before_work_is_known(tmp_path: Path) -> None:
+    """What is told and remembered promises nothing."""
+    _, events, _ = watched(
+        tmp_path,
+        Measured(Exception("no rows yet")),
+        {40.0: dies("rome")},
+        problem=without_work(hub(EVEN)),
+        seconds=90.0,
+    )
+    moved = only(events, "migrated")
+    assert "1 of 1 instances move at once, what plans are worth is not known yet" in moved.reason
+    assert moved.value_promised is None

@@ -20,6 +20,9 @@ from berth.runtime.control.replan import Replan
 Kind = Literal["keep", "migrate", "roll back", "wait", "stuck"]
 
 
+NO_WORK = "what plans are worth is not known yet: no work of the operators is"
+
+
 @dataclass(frozen=True)
 class Look:
     """What is known at one moment."""
@@ -32,6 +35,8 @@ class Look:
     replan: Replan
     fresh: bool = True
     """Whether something was measured since the last look; what is not new confirms nothing."""
+    known: bool = True
+    """Whether what plans are worth can be told; not before any work is known, where it is a part of that."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +121,14 @@ def failing_over(
     dead: frozenset[str],
     yardstick: Yardstick,
     options: WatchOptions,
+    known: bool = True,
 ) -> Decision:
     """To leave dead nodes at once, by a failover that was made while they were there."""
     # what it comes to after further losses is for later
     calm = replace(problem, survive=None)
-    look = Look(0.0, calm, current, dead, Replan(target, "by the failover in store"), fresh=False)
+    look = Look(
+        0.0, calm, current, dead, Replan(target, "by the failover in store"), fresh=False, known=known
+    )
     return decide(Memory(), look, Yardstick(yardstick.goal.without_losses), options)[0]
 
 
@@ -159,7 +167,8 @@ class _Deciding:
         offer = self._situation.offer(plan)
         notes = f"; {look.replan.reason}" if look.replan.reason else ""
         moves = f"{len(offer.moved)} of {len(plan.assignment)} instances move at once"
-        return self._decision("migrate", f"{what}: {moves}, {self._figures(offer)}{notes}", offer)
+        worth = self._figures(offer) if look.known else NO_WORK
+        return self._decision("migrate", f"{what}: {moves}, {worth}{notes}", offer)
 
     # a promise
 

@@ -11,15 +11,16 @@ from pathlib import Path
 from berth.amounts import counted
 from berth.evaluation import evaluate
 from berth.model import BadInput, Plan, Problem
-from berth.runtime.control.decision import Decision, Look, Memory, decide, failing_over
+from berth.runtime.control.decision import NO_WORK, Decision, Look, Memory, decide, failing_over
 from berth.runtime.control.failovers import prepared, stored_failover
 from berth.runtime.control.history import Event, History, Name
-from berth.runtime.control.offers import Yardstick
+from berth.runtime.control.offers import PlanValue, Yardstick
 from berth.runtime.control.options import WatchOptions
 from berth.runtime.control.replan import Replan, next_plan
 from berth.runtime.control.watched_problem import (
     computed_for_itself,
     source_rate,
+    waits_for_work,
     with_state,
     without_nodes,
 )
@@ -189,7 +190,7 @@ class ControlLoop:
                 source_bytes_per_s=self._rate(),
             )
             self._warn()
-        look = Look(self.clock(), self.problem, self.plan, self._dead, replan, fresh)
+        look = Look(self.clock(), self.problem, self.plan, self._dead, replan, fresh, not self._blind)
         decision, self._memory = decide(self._memory, look, self._yardstick, self.options)
         self._act(decision)
 
@@ -218,12 +219,15 @@ class ControlLoop:
         target = stored_failover(self.problem, self.plan, self._dead)
         if target is None or self._memory.why_not(target, self.clock()) is not None:
             return False
-        self._act(failing_over(self.problem, self.plan, target, self._dead, self._yardstick, self.options))
+        yardstick, known = self._yardstick, not self._blind
+        self._act(failing_over(self.problem, self.plan, target, self._dead, yardstick, self.options, known))
         return True
 
     def _replan(self, fresh: bool) -> Replan:
         if not fresh and not self._in_need():
             return Replan(self.plan)
+        if self._blind and not self._in_need() and not self._judged_now().violations:
+            return Replan(self.plan, NO_WORK)
         try:
             return next_plan(
                 self.problem, self.plan, self._dead, self.options, self._yardstick, self._application
@@ -284,6 +288,9 @@ class ControlLoop:
             self._memory = self._memory.rolled_back(now, before, self.options)
         else:
             self._memory = self._memory.migrated(now, before, decision.offer.judged)
+            if self._blind:
+                # what was computed without the work promises nothing
+                self._memory = replace(self._memory, promise=None)
         self._note_decision(
             "rolled back" if back else "migrated",
             decision,
@@ -313,9 +320,10 @@ class ControlLoop:
         self, name: Name, decision: Decision, plan: Plan | None = None, **more: object
     ) -> None:
         offer = decision.offer
-        values: dict[str, object] = {"value_before": decision.before.value}
+        values: dict[str, object] = {} if self._blind else {"value_before": decision.before.value}
         if offer is not None:
-            values |= {"value_promised": offer.judged.value, "gain": offer.gain}
+            if not self._blind:
+                values |= {"value_promised": offer.judged.value, "gain": offer.gain}
             if decision.moves:
                 values["moved"] = offer.moved
         self._note(name, decision.reason, plan, **(values | more))
@@ -328,14 +336,22 @@ class ControlLoop:
 
     def _warn(self) -> None:
         """Tell what the plan that runs has too much of to do, once, and again when that has changed."""
-        lines = self._yardstick.judge(self.problem, self.plan).warnings
+        lines = self._judged_now().warnings
         about = {line.partition(":")[0] for line in lines}
         if about - self._warned:
             self._note("warned", "; ".join(lines))
         self._warned = about
 
+    @property
+    def _blind(self) -> bool:
+        """Whether nobody knows yet what plans are worth: response times of delays alone mean little."""
+        return waits_for_work(self.problem, self._application)
+
+    def _judged_now(self) -> PlanValue:
+        return self._yardstick.judge(self.problem, self.plan)
+
     def _value(self) -> float | None:
-        return self._yardstick.judge(self.problem, self.plan).value
+        return None if self._blind else self._judged_now().value
 
     def _rate(self) -> float | None:
         return source_rate(self.problem, self._application)

@@ -80,7 +80,7 @@ def timeline_of(events: Sequence[Event], problem: Problem, application: str) -> 
     yardstick = Yardstick.of(problem)
     moves = [event for event in ours if event.event in ("migrated", "rolled back")]
     return Timeline(
-        title=f"{problem.name}: {application}",
+        title=application if application == problem.name else f"{problem.name}: {application}",
         line=" · ".join(_headline(ours, moves, yardstick)),
         length=length,
         nodes=tuple(node.name for node in problem.network.nodes),

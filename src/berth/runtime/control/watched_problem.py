@@ -129,6 +129,23 @@ def source_rate(problem: Problem, application: str) -> float | None:
     return None if not sent or math.isnan(total) else total
 
 
+OF_WORK = (
+    "response_time",
+    "response_time_sum",
+    "loaded_response_time",
+    "failover_response_time",
+    "utilisation_max",
+    "processing_power",
+)
+"""Objectives that work on the nodes is a part of."""
+
+
+def waits_for_work(problem: Problem, application: str) -> bool:
+    """Whether the objective needs the work of an application's operators, and that of none is known yet."""
+    operators = (item for each in problem.applications if each.name == application for item in each.operators)
+    return any(name in OF_WORK for name in problem.objective) and not any(item.work_ms for item in operators)
+
+
 def waits_for_rates(problem: Problem) -> bool:
     """Whether the objective can't be computed now, and can be once all rates are measured."""
     return any(goal_mistakes(problem)) and not any(goal_mistakes(_with_any_rates(problem)))

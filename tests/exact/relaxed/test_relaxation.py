@@ -32,6 +32,8 @@ OBJECTIVES = [
     "traffic",
     "cost_per_hour",
     "availability",
+    "bandwidth_max",
+    "utilisation_max",
 ]
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from berth.exact.costs import Costs
 from berth.exact.placement import Edge, Placement
 from berth.exact.relaxed.paths import PATHS, Arrivals
+from berth.exact.relaxed.peaks import PEAKS, Peak
 from berth.exact.relaxed.program import Arrays, Program
 
 FloatArray = NDArray[np.float64]
@@ -88,6 +89,7 @@ class Relaxation:
         self._later: list[tuple[IndexArray, IndexArray, IndexArray, IndexArray]] = []
         """Columns of blocks that exchange nothing, with both blocks and the place."""
         timed = {name: costs.factors[name] / unit for name in PATHS if costs.factors.get(name, 0.0) > 0}
+        every_edge = every_edge or costs.factors.get("bandwidth_max", 0.0) > 0
         self._columns: dict[tuple[int, int], IndexArray] = {}
         self._pairs = [
             pairs
@@ -100,6 +102,9 @@ class Relaxation:
             Arrivals(self.program, placement, name, factor, self.shares_of, self.pairs_of)
             for name, factor in timed.items()
         ]
+        self._peaks = [
+            self._peak(name, costs.factors[name] / unit) for name in PEAKS if costs.factors.get(name, 0.0) > 0
+        ]
         self._known_triangles: set[tuple[int, int, int, int]] = set()
 
     def shares_of(self, block: int) -> IndexArray:
@@ -111,6 +116,14 @@ class Relaxation:
         """The columns of two blocks that exchange something, by both candidates."""
         straight = (first, second) in self._columns
         return self._columns[first, second] if straight else self._columns[second, first].T
+
+    def _peak(self, name: str, cost: float) -> Peak:
+        peak = Peak(self.program, cost)
+        if name == "bandwidth_max":
+            peak.add_links(self._placement, self.pairs_of)
+        else:
+            peak.add_nodes(self._placement, self.shares_of)
+        return peak
 
     def _add_shares(self, costs: Costs) -> IndexArray:
         share = np.full((len(self._at), len(self._nodes)), -1, dtype=np.intp)
@@ -250,6 +263,8 @@ class Relaxation:
         price = np.where(np.isinf(program.high), np.maximum(price, 0.0), price)
         for arrivals in self._arrivals:
             arrivals.mend(price)
+        for peak in self._peaks:
+            peak.mend(price)
         reduced = program.cost - program.matrix.T @ price
         limit = np.where(price > 0, program.low, program.high)
         paid = np.multiply(limit, price, where=price != 0, out=np.zeros(len(price)))

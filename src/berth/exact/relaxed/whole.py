@@ -13,6 +13,7 @@ from berth.evaluation.metrics import AVAILABILITY
 from berth.exact.costs import Costs, add_metric, costs_of
 from berth.exact.placement import Placement, unmodelled
 from berth.exact.relaxed.paths import Arrivals
+from berth.exact.relaxed.peaks import PEAKS, crossings, flows
 from berth.exact.relaxed.program import Arrays
 from berth.exact.relaxed.relaxation import Relaxation
 from berth.model import BadInput
@@ -20,7 +21,6 @@ from berth.model import BadInput
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
 
-PEAKS = ("bandwidth_max", "utilisation_max")
 LARGEST = 2_000_000
 """Combinations of candidates beyond which nobody would solve it."""
 
@@ -45,7 +45,6 @@ def whole_program(setting: Setting, goal: Goal) -> WholeProgram:
     costs = _costs(placement, goal)
     relaxation = Relaxation(placement, costs, every_edge=True)
     _Limits(relaxation, placement).add()
-    _add_peaks(relaxation, placement, costs)
     names = {}
     for block, nodes in enumerate(placement.candidates):
         instance = placement.graph.names[placement.blocks[block][0]]
@@ -90,30 +89,6 @@ class _Limits:
         self._latest()
         self._availability()
 
-    def _flows(self) -> list[tuple[IndexArray, IndexArray, IndexArray, float]]:
-        """For each two blocks and way: columns, the nodes of sender and receiver, and bytes per second."""
-        placement, found = self._placement, []
-        for edge in placement.edges:
-            here, there = placement.grid(edge.first, edge.second)
-            columns = self._pairs(edge.first, edge.second)
-            for pairs, forward in edge.directions():
-                rate = float(placement.rate[pairs].sum())
-                ends = (here, there) if forward else (there, here)
-                if rate > 0:
-                    found.append((columns.ravel(), ends[0].ravel(), ends[1].ravel(), rate))
-        return found
-
-    def crossings(self) -> dict[int, list[tuple[IndexArray, float]]]:
-        """For each link with a bandwidth, the columns of what crosses it."""
-        table = self._placement.network.table
-        found: dict[int, list[tuple[IndexArray, float]]] = {}
-        for columns, here, there, rate in self._flows():
-            position, link = table.physical_hops(here, there)
-            limited = np.isfinite(table.physical_bandwidth.ravel()[link])
-            for crossed in np.unique(link[limited]).tolist():
-                found.setdefault(crossed, []).append((columns[position[link == crossed]], rate))
-        return found
-
     def _row(self, terms: list[tuple[IndexArray, float]], most: float) -> None:
         (row,) = self._program.add_rows(1, -np.inf, most)
         for columns, amount in terms:
@@ -121,7 +96,7 @@ class _Limits:
 
     def _bandwidth(self) -> None:
         bandwidth = self._placement.network.table.physical_bandwidth
-        for link, terms in self.crossings().items():
+        for link, terms in crossings(self._placement, self._pairs).items():
             self._row(terms, float(bandwidth.ravel()[link]))
 
     def _cards(self) -> None:
@@ -129,7 +104,7 @@ class _Limits:
         for node in np.flatnonzero(np.isfinite(cards)).tolist():
             terms = [
                 (columns[(here == node) != (there == node)], rate)
-                for columns, here, there, rate in self._flows()
+                for columns, here, there, rate in flows(self._placement, self._pairs)
             ]
             self._row(terms, float(cards[node]))
 
@@ -141,7 +116,7 @@ class _Limits:
         for node in range(len(network.nodes)):
             for sends in (True, False):
                 (row,) = self._program.add_rows(1, -np.inf, 1.0)
-                for columns, here, there, rate in self._flows():
+                for columns, here, there, rate in flows(self._placement, self._pairs):
                     crosses = ((here if sends else there) == node) & (here != there)
                     room = table.bandwidth_bytes_per_s[here[crosses], there[crosses]]
                     with np.errstate(divide="ignore"):
@@ -177,33 +152,3 @@ class _Limits:
             for edge, weights in zip(placement.edges, unavailability.edge, strict=True):
                 if weights is not None and owner[placement.blocks[edge.first][0]] == number:
                     self._program.put(row, self._pairs(edge.first, edge.second), weights)
-
-
-def _add_peaks(relaxation: Relaxation, placement: Placement, costs: Costs) -> None:
-    """The fullest link and the busiest node, where they count."""
-    program = relaxation.program
-    for name in PEAKS:
-        factor = costs.factors.get(name, 0.0)
-        if factor == 0.0:
-            continue
-        highest = program.add_columns(1, most=np.inf)
-        program.charge(highest, factor)
-        if name == "bandwidth_max":
-            bandwidth = placement.network.table.physical_bandwidth.ravel()
-            for link, terms in _Limits(relaxation, placement).crossings().items():
-                row = program.add_rows(1, -np.inf, 0.0)
-                program.put(row, highest, -1.0)
-                for columns, rate in terms:
-                    program.put(row, columns, rate / bandwidth[link])
-            continue
-        loads, network = placement.graph.load, placement.network
-        rows = program.add_rows(len(network.nodes), -np.inf, 0.0)
-        program.put(rows, highest, -1.0)
-        for block, numbers in enumerate(placement.blocks):
-            nodes = placement.candidates[block]
-            program.put(
-                rows[nodes], relaxation.shares_of(block), loads[numbers].sum() / network.processors[nodes]
-            )
-            alone = program.add_rows(1, -np.inf, 0.0)
-            program.put(alone, highest, -1.0)
-            program.put(alone, relaxation.shares_of(block), loads[numbers].max() / network.speed[nodes])

@@ -161,6 +161,15 @@ def test_mistakes_are_told_at_once(client: TestClient, request_: dict[str, Any],
     assert client.get(f"{API}/jobs").json() == []
 
 
+def test_very_many_names_that_there_are_not(client: TestClient) -> None:
+    """What was meant is looked for only where it is told."""
+    wrong = {f"application-{number}": {"throughput_per_s": 1.0} for number in range(10_000)}
+    began = time.perf_counter()
+    refused = client.post(f"{API}/jobs", json={"problem": "small.yaml", "requirements": wrong})
+    assert (refused.status_code, refused.json()["error"]) == (422, "10,000 mistakes")
+    assert time.perf_counter() - began < 5.0
+
+
 def test_cancelling_keeps_the_best_plan(client: TestClient, workspace: Path) -> None:
     """It is asked to stop, and hands in what it has."""
     identity = submitted(client, policy="naughty", parameters={"what": "slow"})

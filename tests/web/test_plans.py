@@ -34,6 +34,35 @@ def test_listed(client: TestClient, workspace: Path, plan: str) -> None:
     assert client.get(f"{API}/plans/none.json").status_code == 422
 
 
+def test_lists_stay_short(client: TestClient, workspace: Path) -> None:
+    """Plans of others may say anything at any length: they are taken, and one of them tells all of it."""
+    long = {
+        "problem": "p" * 5000,
+        "policy": "q" * 5000,
+        "reason": "r" * 5000,
+        "goal": {f"g{number}" + "g" * 500: 1.0 for number in range(500)},
+        "metrics": {f"m{number}" + "m" * 500: 1.0 for number in range(500)},
+        "violations": ["v" * 500] * 500,
+    }
+    content = json.dumps(PLAN | long)
+    assert (
+        client.post(f"{API}/plans/upload", params={"name": "long.json"}, content=content).status_code == 201
+    )
+    listed = client.get(f"{API}/plans")
+    assert len(listed.content) < 60_000
+    (one,) = listed.json()
+    assert one["problem"] == "p" * 197 + "..."
+    assert one["policy"] == "q" * 197 + "..."
+    assert one["reason"] == "r" * 997 + "..."
+    assert (len(one["goal"]), len(one["metrics"]), one["violations"]) == (100, 100, 500)
+    whole = client.get(f"{API}/plans/long.json").json()["plan"]
+    assert {name: whole[name] for name in long} == long
+    compared = client.post(f"{API}/compare", json={"problem": "small.yaml", "plans": ["long.json"]})
+    assert len(compared.content) < 60_000
+    (row,) = compared.json()["plans"]
+    assert (row["policy"], row["mistakes"]) == ("q" * 197 + "...", [])
+
+
 def test_one(client: TestClient, plan: str) -> None:
     """The file and what is in it."""
     answer = client.get(f"{API}/plans/{plan}")

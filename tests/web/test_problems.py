@@ -145,6 +145,15 @@ def test_what_is_no_draft(client: TestClient, content: bytes) -> None:
     assert client.post(f"{API}/problems", params=asked, content=content).status_code == 422
 
 
+def test_the_name_of_a_draft_may_be_long(client: TestClient) -> None:
+    """It has mistakes, and nobody has looked at its name; lists repeat its beginning."""
+    draft = json.dumps({"format": "berth/v1", "name": "n" * 100_000})
+    stored = client.post(f"{API}/problems", params={"name": "d.json", "draft": True}, content=draft)
+    assert stored.json()["document"]["name"] == "n" * 100_000
+    named = {each["id"]: each["name"] for each in client.get(f"{API}/problems").json()}
+    assert named == {"d.json": "n" * 197 + "...", "small.yaml": "small"}
+
+
 def test_nothing_to_check(client: TestClient) -> None:
     """A body is needed."""
     assert client.post(f"{API}/problems/check").status_code == 422

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
+
+from berth.model.errors import LONGEST_NAME, shortened
+
+LONGEST_REASON = 1000
+MOST_LISTED = 100
+"""Entries of anything that is repeated in a list."""
 
 
 def json_bytes(document: Any) -> bytes:
@@ -32,4 +39,16 @@ def without_nan(value: Any) -> Any:
         return {str(key): without_nan(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [without_nan(item) for item in value]
+    return value
+
+
+def brief(value: Any, longest: int = LONGEST_NAME) -> Any:
+    """The same as lists repeat it: whatever files say, a list of many stays readable."""
+    if isinstance(value, str):
+        return shortened(value, longest)
+    if isinstance(value, Mapping):
+        entries = islice(value.items(), MOST_LISTED)
+        return {brief(str(key)): brief(item, longest) for key, item in entries}
+    if isinstance(value, list | tuple):
+        return [brief(item, longest) for item in value[:MOST_LISTED]]
     return value

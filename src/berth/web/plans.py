@@ -18,9 +18,10 @@ from berth.explanation.binding import slowest_path
 from berth.files import plan_document, plan_text
 from berth.files.mistakes import Mistake, mistakes_from
 from berth.model import BadInput, Plan, Problem
+from berth.model.errors import LONGEST_NAME
 from berth.policies.failover import failover_of
 from berth.web.answers import unprocessable
-from berth.web.documents import finite, without_nan
+from berth.web.documents import LONGEST_REASON, brief, finite, without_nan
 from berth.web.problems import file_facts
 from berth.web.readers import readers
 from berth.web.reading import Read
@@ -100,7 +101,7 @@ def _compared(problem: Problem, plan: Plan, goal: Goal | None) -> dict[str, Any]
 
 def _row(plan: Plan, names: Iterable[str]) -> dict[str, Any]:
     document = plan_document(plan)
-    return {name: document[name] for name in (*names, "metrics")}
+    return _brief({name: document[name] for name in (*names, "metrics")})
 
 
 Version = Literal["this", "another", "unknown"]
@@ -225,7 +226,7 @@ class Plans:
         found = []
         for each in self.list():
             version = version_of(each["problem_fingerprint"], fingerprint)
-            if version == "this" or each["problem"] == name:
+            if version == "this" or each["problem"] == brief(name):
                 found.append(each | {"version": version})
         return found
 
@@ -365,9 +366,15 @@ def by_hand(problem: Problem, plan: Plan) -> Plan:
 
 
 def _facts(content: Content, plan: Plan) -> dict[str, Any]:
-    facts = {**file_facts(content), **{name: getattr(plan, name) for name in _LISTED}}
+    facts = {name: getattr(plan, name) for name in _LISTED}
     goals = [dict(weights) for weights in plan.goals]
     facts["goal"] = dict(plan.first_goal) if isinstance(plan.goal, Mapping) else goals
     facts["metrics"] = dict(plan.metrics)
-    whole: dict[str, Any] = without_nan(facts)
+    whole: dict[str, Any] = without_nan({**file_facts(content), **_brief(facts)})
     return whole | {"violations": len(plan.violations), "instances": len(plan.assignment)}
+
+
+def _brief(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan's file says, as lists repeat it: names and reasons may be of any length there."""
+    longest = {"reason": LONGEST_REASON}
+    return {name: brief(value, longest.get(name, LONGEST_NAME)) for name, value in facts.items()}

@@ -13,7 +13,7 @@ from typing import Any
 from berth.files.mistakes import Mistake
 from berth.model import Problem
 from berth.web.answers import Refused, missing, unprocessable
-from berth.web.documents import json_bytes
+from berth.web.documents import brief, json_bytes
 from berth.web.readers import readers
 from berth.web.reading import Read, read_problem
 from berth.web.view import view_of
@@ -95,7 +95,7 @@ class Reading:
         """What lists say of it; null for what can't be known."""
         problem = self.problem
         return {
-            "name": self.read.name if problem is None else problem.name,
+            "name": brief(self.read.name if problem is None else problem.name),
             "fingerprint": None if problem is None else problem.fingerprint,
             "nodes": None if problem is None else len(problem.network.nodes),
             "applications": None if problem is None else len(problem.applications),

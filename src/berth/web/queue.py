@@ -26,6 +26,7 @@ from berth.policies.registry import find_policy
 from berth.processes import ChildProcess, Limits
 from berth.web.answers import Refused, missing, unprocessable, without_places
 from berth.web.audit import Audit
+from berth.web.documents import LONGEST_REASON, brief
 from berth.web.jobs import Job, JobFolder, new_id, read_outcome, write_request
 from berth.web.plans import Plans
 from berth.web.problems import Problems
@@ -42,7 +43,6 @@ GRACE_SECONDS = 15.0
 LAST_SECONDS = 5.0
 """For running jobs to hand in what they have when the service ends."""
 RETRY_SECONDS = "10"
-LONGEST_REASON = 1000
 FILES_OF_A_JOB = 6
 """Its record, request, problem, events, log and outcome."""
 EXPLAIN_BEYOND_SECONDS = 60.0
@@ -238,7 +238,8 @@ class JobQueue:
             for job in jobs
             if (state is None or job.state == state) and (problem is None or job.problem == problem)
         )
-        return [self._document(job) for job, _ in zip(fitting, range(limit), strict=False)]
+        listed = [job for job, _ in zip(fitting, range(limit), strict=False)]
+        return [self._document(job) | {"request": brief(job.request)} for job in listed]
 
     def job(self, identity: str) -> Job:
         """A job.
@@ -359,6 +360,8 @@ class JobQueue:
             end = {"state": "failed", "reason": without_places(reason)[:LONGEST_REASON]}
         # what a plan doesn't say stays as the last progress had it
         told = {name: value for name, value in end.items() if value is not None}
+        if "reason" in told:
+            told["reason"] = brief(told["reason"], LONGEST_REASON)
         self._set(replace(self._folder.latest(job), **told, ended=time.time()))
 
     def _end(self, job: Job, death: str, broken: bool) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from berth.files.document import NotWritten
+from berth.web.app import create_app
 from berth.web.queue import JobQueue
+from berth.web.security import Settings
 from tests.web.conftest import API, PROBLEM
 from tests.web.test_jobs import over, submitted, until
 
@@ -46,6 +49,44 @@ def test_a_disk_that_is_full_while_jobs_run(client: TestClient, monkeypatch: pyt
     assert len(client.get(f"{API}/jobs").json()) == 2
     assert client.get(f"{API}/health").json() == {"status": "ok", "jobs": {"running": 0, "waiting": 0}}
     assert over(client, submitted(client, policy="odp"))["state"] == "done"
+
+
+def test_records_that_the_disk_did_not_take(
+    settings: Settings, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are written once there is room: else jobs that had ended would run again after the next start."""
+    monkeypatch.setattr("berth.web.queue.SAVE_AGAIN_SECONDS", 0.1)
+
+    def served() -> TestClient:
+        return TestClient(create_app(settings), base_url="http://127.0.0.1", raise_server_exceptions=False)
+
+    def state(identity: str) -> str:
+        return str(json.loads((workspace / ".berth" / "jobs" / identity / "job.json").read_text())["state"])
+
+    with served() as client:
+        first = submitted(client, policy="naughty", parameters={"what": "slow"})
+        until(client, first, "running")
+        second = submitted(client, policy="naughty", parameters={"what": "raise"})
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr("berth.web.jobs.write_text", not_written)
+            client.post(f"{API}/jobs/{first}/cancel")
+            assert over(client, first)["state"] == "cancelled"
+            assert over(client, second)["state"] == "failed"
+            assert (state(first), state(second)) == ("running", "waiting")
+        until_true = time.monotonic() + 10
+        while (state(first), state(second)) != ("cancelled", "failed"):
+            assert time.monotonic() < until_true
+            time.sleep(0.05)
+        third = submitted(client, policy="naughty", parameters={"what": "raise"})
+        monkeypatch.setattr("berth.web.queue.SAVE_AGAIN_SECONDS", 1000.0)
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr("berth.web.jobs.write_text", not_written)
+            over(client, third)
+        client.get(f"{API}/health")
+        assert state(third) == "failed"
+    with served() as client:
+        states = [client.get(f"{API}/jobs/{each}").json()["state"] for each in (first, second, third)]
+    assert states == ["cancelled", "failed", "failed"]
 
 
 @pytest.mark.parametrize("write", [full, not_written])

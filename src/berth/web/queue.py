@@ -43,6 +43,8 @@ GRACE_SECONDS = 15.0
 LAST_SECONDS = 5.0
 """For running jobs to hand in what they have when the service ends."""
 RETRY_SECONDS = "10"
+SAVE_AGAIN_SECONDS = 5.0
+"""Between two times that records are tried which the disk didn't take."""
 FILES_OF_A_JOB = 6
 """Its record, request, problem, events, log and outcome."""
 EXPLAIN_BEYOND_SECONDS = 60.0
@@ -81,6 +83,7 @@ class JobQueue:
         self._jobs: dict[str, Job] = {}
         self._waiting: deque[str] = deque()
         self._workers: dict[str, ChildProcess] = {}
+        self._unsaved: set[str] = set()
         self._ending = False
         self._threads: list[threading.Thread] = []
 
@@ -113,6 +116,7 @@ class JobQueue:
             worker.kill("the service was stopped")
         for thread in self._threads:
             thread.join(LAST_SECONDS)
+        self.save_again()
 
     def dead_threads(self) -> int:
         """How many of those that work on jobs are gone."""
@@ -306,6 +310,7 @@ class JobQueue:
             try:
                 self._see_to_its_end(job)
                 self._forget_old()
+                self.save_again()
             except Exception as error:
                 # whatever it is, it is this job's end, and the next one's turn
                 log.exception("job %s failed", job.id)
@@ -315,7 +320,8 @@ class JobQueue:
         """The next job, which has begun; None when the service ends."""
         with self._changed:
             while not self._waiting and not self._ending:
-                self._changed.wait()
+                self._changed.wait(SAVE_AGAIN_SECONDS if self._unsaved else None)
+                self.save_again()
             if self._ending:
                 return None
             job = self._jobs[self._waiting.popleft()]
@@ -422,7 +428,20 @@ class JobQueue:
             try:
                 self._folder.save(job)
             except (NotWritten, OSError) as error:
-                log.warning("job %s: no record of it: %s", job.id, error)
+                if job.id not in self._unsaved:
+                    log.warning("job %s: no record of it for now: %s", job.id, error)
+                self._unsaved.add(job.id)
+            else:
+                self._unsaved.discard(job.id)
+
+    def save_again(self) -> None:
+        """Write the records that the disk didn't take: after the next start, such jobs would run again."""
+        with self._changed:
+            for identity in list(self._unsaved):
+                if identity in self._jobs:
+                    self._set(self._jobs[identity])
+                else:
+                    self._unsaved.discard(identity)
 
     def _forget_old(self) -> None:
         with self._changed:

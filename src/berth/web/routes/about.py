@@ -31,6 +31,7 @@ async def health(service: CurrentService) -> Response:
 
 
 def _health(service: Service) -> Response:
+    service.jobs.save_again()
     jobs = service.jobs.counts()
     dead = service.jobs.dead_threads()
     if dead:

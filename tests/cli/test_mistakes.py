@@ -126,7 +126,7 @@ SIMULATE = "PROBLEM PLAN [--events EVENTS]"
         ("explain plan.json problem.yaml", PLAN_FOR_PROBLEM, "PROBLEM PLAN"),
         ("simulate plan.json problem.yaml", PLAN_FOR_PROBLEM, SIMULATE),
         ("show plan.json problem.yaml", PLAN_FOR_PROBLEM, "PROBLEM [PLAN]"),
-        ("export plan.json problem.yaml --to nomad --out x", PLAN_FOR_PROBLEM, "PROBLEM PLAN"),
+        ("export plan.json problem.yaml --to nomad --out x", PLAN_FOR_PROBLEM, "PROBLEM [PLAN]"),
         ("solve plan.json", PLAN_FOR_PROBLEM, SOLVE),
         ("compare plan.json", PLAN_FOR_PROBLEM, "PROBLEM [--plan PLAN] [--previous PLAN]"),
         ("coordinates plan.json --out x.json", PLAN_FOR_PROBLEM, "PROBLEM"),

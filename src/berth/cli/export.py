@@ -37,7 +37,7 @@ not exported (exit code 5) unless --force is given.
 """
 
 MOST_MHZ = 1e6
-OptionalPlan = Annotated[list[Path] | None, argument("Plan file, JSON; none for mps.", "[PLAN]")]
+OptionalPlan = Annotated[list[Path] | None, argument("Plan file, JSON; none for mps.", "PLAN")]
 
 
 def export(

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from berth.amounts import counted, in_unit, operators_in_short, percentage, quantity
 from berth.cli.output import (
+    folded,
     homes,
     metric_name,
     metric_value,
@@ -177,9 +178,8 @@ def print_bottleneck(situation: Situation) -> None:
         out.print("\nbottleneck: none, nothing that has a limit is in use")
     else:
         out.print(f"\nbottleneck: {escape(_use_line(fullest))}", soft_wrap=True)
-    for use in exceeded(situation):
-        if use != fullest:
-            out.print(f"exceeded: {escape(_use_line(use))}", soft_wrap=True)
+    for line in folded([_use_line(use) for use in exceeded(situation) if use != fullest]):
+        out.print(f"exceeded: {escape(line)}", soft_wrap=True)
 
 
 def _use_line(use: Use) -> str:

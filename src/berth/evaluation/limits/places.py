@@ -323,7 +323,7 @@ def _counted(processors: float) -> str:
 
 
 def _processors(use: Use) -> str:
-    return f"{amount(use.needed)} processors needed, {amount(use.limit)} there"
+    return f"{_counted(use.needed)} needed, {amount(use.limit)} there"
 
 
 def _kept(network: Network) -> str:

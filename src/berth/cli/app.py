@@ -26,7 +26,7 @@ COMMANDS = {
     "and the truth known.",
     "generate": "Make problem files by the recipes of the papers' experiments.",
     "coordinates": "Compute network coordinates from delays, and write them into a problem.",
-    "export": "Write a plan in the format of another system: one file for each application.",
+    "export": "Write a plan for another system, a file for each application; or a problem for solvers (mps).",
     "describe": "Print what a problem file says of an application that is written in Python.",
     "run": "Run applications on Spark with every operator on its planned node.",
     "watch": "Run an application, measure it, and move its operators when a better plan is worth it.",

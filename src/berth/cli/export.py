@@ -69,7 +69,7 @@ def export(
     node_attribute: str = option(NODE_NAME, "Nomad: what of a client equals a node's name.", "ATTRIBUTE"),
     force: bool = flag("--force", "Also a plan that breaks constraints or is incomplete."),
 ) -> None:
-    """Write a plan for another system, one file for each application; or a problem for solvers (mps)."""
+    """Write a plan for another system, a file for each application; or a problem for solvers (mps)."""
     if System.MPS in to:
         if plan or len(set(to)) > 1:
             raise BadInput("--to mps: stands alone, without a plan: the program is what finds one")

@@ -17,6 +17,8 @@ OPTIMAL_GAP = 1e-6
 """The largest gap of a plan that is called optimal."""
 SMALLEST_AVAILABILITY = 1e-300
 """Stands for an availability of 0 where its logarithm is needed in a weighted sum."""
+ANY_AVAILABILITY = 1e6
+"""A limit of costs that even plans of many parts keep of which each has an availability of 0."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class Ceiling:
     def costs(self) -> float:
         """The sum of costs at the limit, from which `from_costs` makes the limit."""
         if self.goal.single == "availability":
-            return -math.log(max(self.limit, 1e-300))
+            return -math.log(self.limit) if self.limit > SMALLEST_AVAILABILITY else ANY_AVAILABILITY
         return self.limit - self.goal.constant
 
     def keeps(self, metrics: Mapping[str, float]) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.intp]
@@ -18,7 +21,7 @@ LEAST_ITERATIONS = 64
 class Arrays:
     """Minimise cost x, where low <= matrix x <= high and 0 <= x <= most."""
 
-    matrix: sparse.csc_matrix
+    matrix: csc_matrix
     cost: FloatArray
     most: FloatArray
     low: FloatArray
@@ -70,13 +73,15 @@ class Program:
 
     def arrays(self) -> Arrays:
         """All of it."""
+        from scipy.sparse import csc_matrix  # small problems need neither this nor the solver
+
         rows, columns, values = (np.concatenate(part) for part in zip(*self._entries, strict=True))
         cost, most = np.zeros(self.columns), np.concatenate(self._most)
         for charged, amounts in self._cost:
             np.add.at(cost, charged, amounts)
         for capped, amounts in self._capped:
             np.minimum.at(most, capped, amounts)
-        matrix = sparse.csc_matrix((values, (rows, columns)), shape=(self.rows, self.columns))
+        matrix = csc_matrix((values, (rows, columns)), shape=(self.rows, self.columns))
         return Arrays(matrix, cost, most, np.concatenate(self._low), np.concatenate(self._high))
 
 

@@ -3,11 +3,14 @@
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from berth.model import BadInput
 from berth.spark import SparkFailed, SparkSession, spark_session
+from berth.spark.session import _with_sockets
+from berth.spark.settings import PRIVATE_SOCKETS, SOCKET_FOLDER, settings_for
 
 
 def test_commands_in_this_process_use_the_shared_session(spark: SparkSession) -> None:
@@ -44,6 +47,23 @@ def test_other_users_are_kept_out(spark: SparkSession) -> None:
     assert place.name.startswith("berth-")
     assert place.stat().st_mode & 0o777 == 0o700
     assert any(place.glob("blockmgr-*"))
+    assert spark.sparkContext.parallelize([1, 2], 2).map(lambda number: number + 1).collect() == [2, 3]
+    sockets = [file for file in place.iterdir() if file.is_socket()]
+    # the daemon of the workers, and what takes accumulators
+    assert len(sockets) >= 2
+    server: Any = spark.sparkContext._accumulatorServer  # type: ignore[attr-defined]
+    assert Path(server.server_address) in sockets
+
+
+def test_sockets_are_private_or_not_there(tmp_path: Path) -> None:
+    """In our folder where that is short enough; on other machines it isn't there."""
+    local = settings_for("local[1]", {})
+    assert _with_sockets(local, Path("/tmp/berth-1"))[SOCKET_FOLDER] == "/tmp/berth-1"
+    assert _with_sockets(local, Path("/tmp", "x" * 60))[PRIVATE_SOCKETS] == "false"
+    theirs = local | {SOCKET_FOLDER: "/run/mine"}
+    assert _with_sockets(theirs, tmp_path) == theirs
+    elsewhere = settings_for("spark://host:7077", {PRIVATE_SOCKETS: "true"})
+    assert _with_sockets(elsewhere, tmp_path) == elsewhere
 
 
 def test_errors_of_a_shared_session(spark: SparkSession) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from berth.model import BadInput
 from berth.spark import machine
-from berth.spark.settings import check_environment, settings_for, spark_defaults
+from berth.spark.settings import PRIVATE_SOCKETS, check_environment, settings_for, spark_defaults
 
 
 @pytest.fixture
@@ -47,6 +47,7 @@ def test_a_cluster() -> None:
     chosen = settings_for("spark://host:7077", {})
     assert chosen["spark.master"] == "spark://host:7077"
     assert {"spark.driver.memory", "spark.driver.host", "spark.sql.shuffle.partitions"}.isdisjoint(chosen)
+    assert PRIVATE_SOCKETS not in chosen
     assert int(chosen["spark.sql.adaptive.coalescePartitions.initialPartitionNum"]) >= 400
 
 

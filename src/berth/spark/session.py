@@ -29,7 +29,15 @@ from berth.processes.system import signal_group
 from berth.spark.failure import SparkFailed, first_cause
 from berth.spark.internals import forget_jvm, silence_accumulators, start_jvm
 from berth.spark.machine import check_java, check_master, local_threads
-from berth.spark.settings import check_environment, configuration_folder, settings_for, spark_defaults
+from berth.spark.settings import (
+    LONGEST_SOCKET_FOLDER,
+    PRIVATE_SOCKETS,
+    SOCKET_FOLDER,
+    check_environment,
+    configuration_folder,
+    settings_for,
+    spark_defaults,
+)
 
 _SECRET = re.compile(r"(?i)secret|password|token|access[.]?key")
 """What Spark takes for names of secrets, too, and leaves out of its logs (`spark.redaction.regex`)."""
@@ -243,10 +251,26 @@ def _with_scratch(settings: Mapping[str, str], scratch: Path) -> dict[str, str]:
 
     Workers of a cluster have places of their own for their executors.
     """
+    settings = _with_sockets(settings, scratch)
     master = settings["spark.master"]
     ours = local_threads(master) is not None or master.startswith("spark://")
     theirs = _LOCAL_DIR in settings or _LOCAL_DIR in spark_defaults() or "SPARK_LOCAL_DIRS" in os.environ
     return dict(settings) if theirs or not ours else {**settings, _LOCAL_DIR: str(scratch)}
+
+
+def _with_sockets(settings: Mapping[str, str], scratch: Path) -> Mapping[str, str]:
+    """Private sockets are in our folder, or not there at all: who can open one is asked for no secret.
+
+    On other machines there is no such folder; whoever wants sockets there says where.
+    """
+    master = settings["spark.master"]
+    here = local_threads(master) is not None or master.startswith("spark://127.0.0.1:")
+    told = SOCKET_FOLDER in settings or SOCKET_FOLDER in spark_defaults()
+    if settings.get(PRIVATE_SOCKETS) != "true" or told or not here:
+        return settings
+    if len(str(scratch)) > LONGEST_SOCKET_FOLDER:
+        return {**settings, PRIVATE_SOCKETS: "false"}
+    return {**settings, SOCKET_FOLDER: str(scratch)}
 
 
 @contextmanager

@@ -32,12 +32,21 @@ PREFERRED = {
     "spark.sql.adaptive.coalescePartitions.parallelismFirst": "false",
 }
 
+# Java and the Python workers talk by files that only their user can open (since Spark 4.1). By ports, other
+# users could hold up a session: they lack the secret, but are listened to, and forked a process for, before
+# they are asked for it.
+PRIVATE_SOCKETS = "spark.python.unix.domain.socket.enabled"
+SOCKET_FOLDER = "spark.python.unix.domain.socket.dir"
+LONGEST_SOCKET_FOLDER = 61
+"""What Spark takes: paths of sockets are at most 107 characters long."""
+
 # A session on this machine talks to itself: no host name to look up, no port open to other machines, and
 # other users of this one lack the secret that Spark draws for it.
 LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.authenticate": "true",
+    PRIVATE_SOCKETS: "true",
 }
 
 # On a cluster large shuffles start with tasks for 200 processors and more; small tasks are joined later.

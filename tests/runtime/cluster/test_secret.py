@@ -24,7 +24,14 @@ import pytest
 from berth.model import BadInput
 from berth.runtime.cluster.access import access_for, page_at, page_of, secret_for, stop_cluster
 from berth.runtime.cluster.nodes import Cluster
-from berth.runtime.cluster.secret import ENVIRONMENT, FILE, Secret, new_secret_file, read_secret
+from berth.runtime.cluster.secret import (
+    ENVIRONMENT,
+    FILE,
+    PRIVATE_SOCKETS,
+    Secret,
+    new_secret_file,
+    read_secret,
+)
 from berth.runtime.cluster.starting import start_cluster, temporary_cluster
 from tests.runtime.cluster.small import processes_of, small_problem, wait_until
 
@@ -267,7 +274,11 @@ def _status(port: int, method: str, path: str, headers: dict[str, str]) -> int:
 def test_the_secret_is_nowhere_to_be_seen(cluster: Cluster, home: Path) -> None:
     """While an application runs, no arguments have it, and no file but its own."""
     secret = cluster.secret()
-    with driver(cluster, secret.session_settings()) as counted:
+    settings = secret.session_settings()
+    # all its processes are here, and ours
+    assert PRIVATE_SOCKETS.items() <= settings.items()
+    assert PRIVATE_SOCKETS.keys().isdisjoint(Secret(secret.text).session_settings())
+    with driver(cluster, settings) as counted:
         assert counted == "1000"
         arguments = [" ".join(process.cmdline()) for process in _all_processes()]
         assert any("CoarseGrainedExecutorBackend" in text for text in arguments)

@@ -87,7 +87,7 @@ class Cluster:
         Raises:
             BadInput: its file is gone: it has ended.
         """
-        return read_secret(self.folder / FILE, encrypts=self.encrypted)
+        return read_secret(self.folder / FILE, encrypts=self.encrypted, ours=True)
 
 
 @dataclass(frozen=True)

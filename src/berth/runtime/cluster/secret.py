@@ -46,17 +46,24 @@ FILE_ENCRYPTION = {"spark.io.encryption.enabled": "true"}
 """For the files of shuffles, and what is spilt; the driver decides that for its executors."""
 
 
+PRIVATE_SOCKETS = {"spark.python.unix.domain.socket.enabled": "true"}
+"""Where all processes are this user's, and on this machine; see `berth.spark.settings`."""
+
+
 @dataclass(frozen=True)
 class Secret:
     """A secret, and whether what is said is encrypted, too."""
 
     text: str = field(repr=False)
     encrypts: bool = False
+    ours: bool = False
+    """Whether it is that of a cluster of berth's: all processes are this user's, and on this machine."""
 
     def session_settings(self) -> dict[str, str]:
         """What an application of Spark needs to be let in."""
         encryption = ENCRYPTION | FILE_ENCRYPTION if self.encrypts else {}
-        return {"spark.authenticate": "true", SETTING: self.text} | encryption
+        sockets = PRIVATE_SOCKETS if self.ours else {}
+        return {"spark.authenticate": "true", SETTING: self.text} | encryption | sockets
 
     def daemon_settings(self) -> dict[str, str]:
         """What a master or a worker needs beside the environment. A key is among it: for private files only.
@@ -91,8 +98,8 @@ def new_secret_file(folder: Path) -> None:
         stream.write(secrets.token_hex(32) + "\n")
 
 
-def read_secret(file: Path, *, encrypts: bool = False) -> Secret:
-    """The secret in a file, without the spaces and line ends around it.
+def read_secret(file: Path, *, encrypts: bool = False, ours: bool = False) -> Secret:
+    """The secret in a file, without the spaces and line ends around it; of what, is told by the caller.
 
     Raises:
         BadInput: there is no such file, others may read it, or what is in it is no secret.
@@ -114,7 +121,7 @@ def read_secret(file: Path, *, encrypts: bool = False) -> Secret:
             f"secret file {file}: expected one word of at least {_SHORTEST} letters and digits; "
             f"make one with: (umask 077; openssl rand -hex 32 > {file})"
         )
-    return Secret(text, encrypts)
+    return Secret(text, encrypts, ours)
 
 
 def _base64url(content: bytes) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from berth.disk import private_folder, replace_file, sync_tree, temporary_folder
+from berth.disk import private_folder, remove_leftovers, replace_file, sync_tree, temporary_folder
 
 HOLDER = """
 import sys, time
@@ -93,10 +93,40 @@ def test_what_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["x" * 255, "𝔵" * 63])
+def test_a_name_as_long_as_names_can_be(name: str, tmp_path: Path) -> None:
     """The name aside is not longer."""
-    replace_file(tmp_path / ("x" * 255), b"content")
-    assert (tmp_path / ("x" * 255)).read_bytes() == b"content"
+    replace_file(tmp_path / name, b"content")
+    assert (tmp_path / name).read_bytes() == b"content"
+
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    """What is being written stays, and so does what only looks like it."""
+    code = """
+import os, signal, sys
+from pathlib import Path
+from berth.disk import replace_file
+os.fsync = lambda _: print("writing", flush=True) or signal.pause()
+replace_file(Path(sys.argv[1]), b"new")
+"""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    kept = [folder / name for name in (".file.0123abcd", ".file.new", "file.0123abcd.berth-new")]
+    for each in kept:
+        each.touch()
+    command = [sys.executable, "-c", code, folder / "file"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writing:
+        try:
+            assert writing.stdout is not None
+            assert writing.stdout.readline() == "writing\n"
+            (aside,) = set(folder.iterdir()) - set(kept)
+            remove_leftovers(tmp_path)
+            assert aside.exists()
+        finally:
+            writing.kill()
+    assert aside.exists()
+    remove_leftovers(tmp_path)
+    assert sorted(folder.iterdir()) == sorted(kept)
 
 
 def test_private_folders(tmp_path: Path) -> None:

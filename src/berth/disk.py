@@ -19,7 +19,9 @@ from pathlib import Path
 
 _HOLD = ".berth-temporary"
 """The file in a temporary folder that its owner has locked: without one, a folder is none of ours."""
-_LONGEST_STEM = 60
+_LONGEST_STEM = 50
+_LEFTOVER = re.compile(r"\..*\.[0-9a-f]{8}\.berth-new", re.DOTALL)
+"""The name of a file that is written before it replaces another one."""
 
 
 def replace_file(file: Path, content: bytes) -> None:
@@ -27,13 +29,11 @@ def replace_file(file: Path, content: bytes) -> None:
 
     A new file gets the mode that the umask leaves, one that is replaced keeps its own.
     """
-    aside = file.with_name(f".{file.name[:_LONGEST_STEM]}.{secrets.token_hex(4)}")
     try:
         before = stat.S_IMODE(file.stat().st_mode) & 0o777
     except FileNotFoundError:
         before = None
-    way = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    descriptor = os.open(aside, way, 0o666 if before is None else 0o600)
+    aside, descriptor = _held_file(file, 0o666 if before is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             if before is not None:
@@ -41,11 +41,41 @@ def replace_file(file: Path, content: bytes) -> None:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(aside, file)
+            os.replace(aside, file)
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
     sync(file.parent)
+
+
+def _held_file(file: Path, mode: int) -> tuple[Path, int]:
+    """A new file beside one, locked: nobody takes it for what a killed process has left."""
+    while True:
+        aside = file.with_name(f".{file.name[:_LONGEST_STEM]}.{secrets.token_hex(4)}.berth-new")
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with suppress(OSError):  # where files can't be locked, none is taken away either
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return aside, descriptor
+        # somebody who clears up was quicker than the lock
+        os.close(descriptor)
+
+
+def remove_leftovers(root: Path) -> None:
+    """Remove what killed processes have left of files that should have replaced others, in all folders."""
+    for folder, _, names in os.walk(root):
+        for name in filter(_LEFTOVER.fullmatch, names):
+            with suppress(OSError):  # somebody else's, or gone meanwhile
+                _remove_leftover(Path(folder, name))
+
+
+def _remove_leftover(file: Path) -> None:
+    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if os.fstat(descriptor).st_uid == os.geteuid() and _locked(descriptor):
+            file.unlink()
+    finally:
+        os.close(descriptor)
 
 
 def sync_tree(folder: Path) -> None:

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,10 +127,47 @@ def test_watch(seed: int, sites: Sites) -> None:
     sites.check()
 
 
+class Writing:
+    """Somebody who stores and changes problems without a pause, and notes what was acknowledged."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, set[str]] = {}
+        """What each file may have now: several texts only where an answer never came."""
+        self.jobs: set[str] = set()
+        self._number = 0
+        self._thread: threading.Thread | None = None
+
+    def begin(self, address: str) -> None:
+        """Write until the service is gone, or has taken enough."""
+        self.end()
+        self._thread = threading.Thread(target=self._write, args=(address,))
+        self._thread.start()
+
+    def end(self) -> None:
+        """Wait until there is nobody to write to."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _write(self, address: str) -> None:
+        with httpx.Client(base_url=address, timeout=30) as client, suppress(httpx.HTTPError):
+            for _ in range(40):
+                self._number += 1
+                name, text = f"stored-{self._number}.yaml", f"{PROBLEM}# {self._number}\n"
+                if client.post(f"{API}/problems", params={"name": name}, content=text).status_code != 201:
+                    continue
+                self.stored[name] = {text}
+                seen = client.get(f"{API}/problems/{name}/file").headers["etag"]
+                self.stored[name].add(text + "# changed\n")
+                changed = client.put(
+                    f"{API}/problems/{name}", content=text + "# changed\n", headers={"If-Match": seen}
+                )
+                self.stored[name] = {text + "# changed\n"} if changed.status_code == 200 else {text}
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_serve(seed: int, tmp_path: Path) -> None:
-    """Files are whole, jobs have ended or are told to be lost, and the service works as before."""
-    chaos, workspace = Chaos(seed), tmp_path / "workspace"
+    """What was acknowledged is there, jobs have ended or are told to be lost, and all works as before."""
+    chaos, workspace, writing = Chaos(seed), tmp_path / "workspace", Writing()
     workspace.mkdir()
     (workspace / "small.yaml").write_text(PROBLEM)
     address = ""
@@ -141,7 +180,10 @@ def test_serve(seed: int, tmp_path: Path) -> None:
         with httpx.Client(base_url=address, timeout=30) as client:
             for policy in ("odp", "search", "round-robin"):
                 asked = {"problem": "small.yaml", "policy": policy, "time_limit": 1}
-                assert client.post(f"{API}/jobs", json=asked).status_code in (200, 201, 202)
+                taken = client.post(f"{API}/jobs", json=asked)
+                assert taken.status_code == 202
+                writing.jobs.add(taken.json()["id"])
+        writing.begin(address)
         return process
 
     def enough() -> bool:
@@ -149,21 +191,26 @@ def test_serve(seed: int, tmp_path: Path) -> None:
             jobs = httpx.get(f"{address}{API}/jobs", timeout=5).json()
         except httpx.HTTPError:
             return False
-        return all(job["state"] not in ("waiting", "running") for job in _listed(jobs))
+        return all(job["state"] not in ("waiting", "running") for job in jobs)
 
     for _ in range(KILLS):
-        chaos.kill(serve, workspace, 12, enough)
+        chaos.kill(serve, workspace, 60, enough)
     process = serve()
+    writing.end()
     deadline = time.monotonic() + 60
     while not enough() and time.monotonic() < deadline:
         time.sleep(0.2)
     assert enough(), chaos.diary
     assert httpx.get(f"{address}{API}/health").status_code == 200
+    assert writing.stored
+    for name, texts in writing.stored.items():
+        assert httpx.get(f"{address}{API}/problems/{name}/file").text in texts, (name, chaos.diary)
+    jobs = {each["id"]: each for each in httpx.get(f"{address}{API}/jobs?limit=1000").json()}
+    assert writing.jobs <= jobs.keys(), chaos.diary
+    for job in jobs.values():
+        assert job["state"] != "done" or (workspace / job["plan"]).is_file(), (job, chaos.diary)
+    assert not list(workspace.rglob("*.berth-new")), chaos.diary
     process.terminate()
     process.communicate(timeout=30)
     written = [file for file in workspace.glob("*.json") if json.loads(file.read_text())]
     assert [file for file in written if load_plan(file)], chaos.diary
-
-
-def _listed(jobs: Any) -> list[dict[str, Any]]:
-    return list(jobs["jobs"] if isinstance(jobs, dict) else jobs)

@@ -81,7 +81,7 @@ class Naughty:
         if what == "raise":
             raise RuntimeError("oh, /home/somebody/secret/file.txt")
         if what == "full":
-            os.mkdir(os.path.join(sys.argv[1], ".outcome"))
+            os.mkdir(os.path.join(sys.argv[1], "outcome.json"))
         if what == "memory":
             taken = []
             while True:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pytest
 from starlette.testclient import TestClient
 
 from berth.web.app import create_app
 from berth.web.authors import SPARE_LINES, Authors
+from berth.web.jobs import write_request
 from berth.web.people import add_token
 from berth.web.security import Settings
+from berth.web.workspace import Workspace
 from tests.web.conftest import API, ASSIGNMENT
 
 
@@ -55,3 +59,25 @@ def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
         authors.note("a", str(number), "anna")
     assert Authors(file).of("a", str(SPARE_LINES + 9)) == "anna"
     assert file.read_text().count("\n") == 1
+
+
+def test_what_is_written_anew_is_on_the_disk_first(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves the old file or the new one: for authors, and for what a job was asked for."""
+    synced: list[str] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    file = tmp_path / "authors.jsonl"
+    file.write_text('["a.json", "1", "anna"]\n["b.js')
+    assert Authors(file).of("a.json", "1") == "anna"
+    assert any(name.startswith(".authors.jsonl.") for name in synced)
+    problem = Workspace(workspace).read("small.yaml", "problem", "problem")
+    write_request(tmp_path, "solve", {}, problem, {"previous.json": "{}"})
+    for name in ("problem.yaml", "previous.json", "request.json"):
+        assert any(each.startswith(f".{name}.") for each in synced), name

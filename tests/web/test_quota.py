@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,3 +104,19 @@ def test_processor_time_of_a_job(settings: Settings) -> None:
         job = over(client, submitted(client, policy="naughty", parameters={"what": "busy"}, time_limit=90))
         assert (job["state"], job["reason"]) == ("done", "it has used up its processor time")
         assert job["plan"] is not None
+
+
+def test_what_a_killed_service_left_is_gone_after_the_next_start(workspace: Path) -> None:
+    """It would count in the quota, and nobody could delete it over REST."""
+    (workspace / ".berth").mkdir()
+    left = [
+        workspace / ".night.yaml.0123abcd.berth-new",
+        workspace / ".berth" / ".drafts.json.53193af1.berth-new",
+    ]
+    for each in left:
+        each.write_bytes(b"half of it")
+    with TestClient(create_app(Settings(workspace=workspace, workers=1)), base_url="http://127.0.0.1"):
+        until = time.monotonic() + 10
+        while any(each.exists() for each in left):
+            assert time.monotonic() < until
+            time.sleep(0.05)

@@ -109,8 +109,9 @@ def create_app(settings: Settings) -> FastAPI:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         readers().start()
         service.jobs.start()
-        # nobody should wait for it later
+        # nobody should wait for these
         threading.Thread(target=known_policies, name="berth policies", daemon=True).start()
+        threading.Thread(target=service.workspace.tidy, name="berth tidying", daemon=True).start()
         try:
             yield
         finally:

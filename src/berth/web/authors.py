@@ -8,6 +8,8 @@ import os
 import threading
 from pathlib import Path
 
+from berth.disk import replace_file
+
 SPARE_LINES = 100
 
 log = logging.getLogger("berth.web")
@@ -56,12 +58,9 @@ class Authors:
             self._known[identity] = etag, author
 
     def _write_anew(self) -> None:
-        aside = self._file.with_suffix(".new")
         lines = (json.dumps([identity, *known]) + "\n" for identity, known in self._known.items())
         try:
-            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
-                stream.writelines(lines)
-            os.replace(aside, self._file)
+            replace_file(self._file, "".join(lines).encode())
         except OSError as error:
             log.warning("%s can't be written: %s", self._file.name, error.strerror or error)
 

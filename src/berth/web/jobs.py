@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from berth.files import write_text
+from berth.files import write_bytes, write_text
 from berth.web.worker import append_event
 from berth.web.workspace import Content, time_text
 
@@ -139,9 +139,9 @@ def write_request(
 ) -> None:
     """Put into a folder what a process works on: a request, the problem as it is now, and other files."""
     file = f"problem{problem.entry.path.suffix.lower()}"
-    (place / file).write_bytes(problem.data)
+    write_bytes(place / file, problem.data)
     for name, text in extra.items():
-        (place / name).write_text(text)
+        write_text(place / name, text)
     whole = {**request, "kind": kind, "problem_file": file}
     write_text(place / REQUEST, json.dumps(whole, allow_nan=False))
 

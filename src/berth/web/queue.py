@@ -15,6 +15,7 @@ from pathlib import Path
 from subprocess import SubprocessError
 from typing import Any, Literal
 
+from berth.disk import sync
 from berth.evaluation.goal import Goal
 from berth.files import plan_from, plan_text
 from berth.files.document import NotWritten
@@ -203,6 +204,7 @@ class JobQueue:
                 place.mkdir()
                 write_request(place, kind, request, content, extra)
                 self._folder.save(job)
+                sync(place.parent)
             except BaseException:
                 self._folder.forget(job.id)
                 raise

@@ -21,6 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from berth.disk import replace_file
 from berth.processes import begin_child
 
 if TYPE_CHECKING:
@@ -184,9 +185,7 @@ def main() -> None:
     outcome = _outcome(folder, request, stop)
     code = 0
     try:
-        aside = folder / ".outcome"
-        aside.write_text(json.dumps(outcome))
-        aside.replace(folder / "outcome.json")
+        replace_file(folder / "outcome.json", json.dumps(outcome).encode())
     except OSError:
         code = NOT_WRITTEN
     # nothing that a library does at the end of a process may spoil a result that is there

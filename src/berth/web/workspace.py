@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Generic, Literal, TypeVar
 
+from berth.disk import remove_leftovers
 from berth.files import write_bytes
 from berth.model import BadInput
 from berth.web.answers import Refused, disk_refusal, missing
@@ -186,6 +187,11 @@ class Workspace:
         self._lock = threading.RLock()
         self._authors = Authors(self.inner / "authors.jsonl")
         self._kinds: Remembered[Kind] = Remembered()
+
+    def tidy(self) -> None:
+        """Clear away what services that were killed have left: it takes room, and can't be seen over REST."""
+        remove_leftovers(self.root)
+        self.quota.measure_again()
 
     def entry(self, identity: str, what: str) -> Entry:
         """What an id means.

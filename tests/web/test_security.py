@@ -134,11 +134,31 @@ def test_the_session_among_cookies(cookies: str, found: str) -> None:
     assert session_in(Headers({"cookie": cookies})) == found
 
 
-def test_a_cookie_that_is_slow_to_read(guarded: TestClient) -> None:
+SLOW = f'{COOKIE}="' + "\\" * 60_000 + '"'
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", f"{API}/health", 401),
+        ("GET", "/login", 200),
+        ("POST", "/login", 401),
+        ("POST", "/logout", 303),
+    ],
+)
+def test_a_cookie_that_is_slow_to_read(guarded: TestClient, method: str, path: str, status: int) -> None:
     """Backslashes in quotes once kept everybody waiting, and nobody needs a token to send them."""
-    cookie = f'{COOKIE}="' + "\\" * 60_000 + '"'
     began = time.perf_counter()
-    assert guarded.get(f"{API}/health", headers={"Cookie": cookie}).status_code == 401
+    assert guarded.request(method, path, headers={"Cookie": SLOW}).status_code == status
+    assert time.perf_counter() - began < 2.0
+
+
+def test_a_slow_cookie_of_somebody_who_may_ask(client: TestClient, guarded: TestClient) -> None:
+    """The framework reads cookies, too."""
+    began = time.perf_counter()
+    assert client.get(f"{API}/version", headers={"Cookie": SLOW}).status_code == 200
+    known = {"Authorization": f"Bearer {TOKEN}", "Cookie": SLOW}
+    assert guarded.get(f"{API}/version", headers=known).status_code == 200
     assert time.perf_counter() - began < 2.0
 
 

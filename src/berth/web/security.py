@@ -8,7 +8,7 @@ import math
 import os
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -211,6 +211,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope["headers"] = _with_own_cookie(scope["headers"])
         # a response that began and did not end
         open_ended = False
         noted = scope["noted"] = Noted(f"{scope['method']} {scope['path']}")
@@ -378,16 +379,25 @@ def author_of(caller: Caller, headers: Headers, *, everybody: bool) -> str:
 
 
 def session_in(headers: Headers) -> str:
-    """What the cookie of the page holds; empty where there is none.
-
-    `http.cookies` would take a minute for some texts, and anybody may send one.
-    """
+    """What the cookie of the page holds; empty where there is none."""
     cookies = headers.get("cookie", "")
     if len(cookies) > LONGEST_COOKIES:
         return ""
     parts = (each.strip().partition("=") for each in cookies.split(";"))
     found = {name: value for name, _, value in parts}.get(COOKIE, "")
     return found if _SESSION.fullmatch(found) else ""
+
+
+def _with_own_cookie(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a request with no cookie but ours.
+
+    The framework reads all cookies of every request by `http.cookies`, which takes a minute for some texts. Anybody
+    may send one: to the form that asks for the token, for one.
+    """
+    kept = list(headers)
+    session = session_in(Headers(raw=kept))
+    own = [(b"cookie", f"{COOKIE}={session}".encode())] if session else []
+    return [(name, value) for name, value in kept if name != b"cookie"] + own
 
 
 def _same_origin(headers: Headers, host: str) -> bool:

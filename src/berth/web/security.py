@@ -391,8 +391,8 @@ def session_in(headers: Headers) -> str:
 def _with_own_cookie(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers of a request with no cookie but ours.
 
-    The framework reads all cookies of every request by `http.cookies`, which takes a minute for some texts. Anybody
-    may send one: to the form that asks for the token, for one.
+    The framework reads all cookies of every request by `http.cookies`, which takes a minute for some texts.
+    Anybody may send one: to the form that asks for the token, for one.
     """
     kept = list(headers)
     session = session_in(Headers(raw=kept))

@@ -33,7 +33,8 @@ def tiny(rate: float, objective: dict[str, float], **more: Any) -> dict[str, Any
 @pytest.mark.parametrize("policy", ["odp", "search", "auto"])
 def test_tiny_amounts_are_told_apart(policy: str) -> None:
     """The least elastic energy of a byte in a million seconds over nanoseconds, exactly."""
-    plan = berth.solve(problem_from(tiny(1e-6, {"elastic_energy": 1.0})), policy, time_limit=3)
+    steps = {"steps": 20_000} if policy == "search" else {}
+    plan = berth.solve(problem_from(tiny(1e-6, {"elastic_energy": 1.0})), policy, **steps)
     assert plan.objective == pytest.approx(1e-6 * (2e-9**2 + 3 * 1e-9**2), rel=1e-9, abs=0)
     assert [plan.assignment[f"a/{name}"] for name in "abc"] == ["n0", "n1", "n2"]
     if policy == "odp":
@@ -80,7 +81,8 @@ def test_very_small_availabilities_are_told_apart(policy: str) -> None:
         {"availability": 10, "cost_per_hour": 1},
         [{"availability": 1}, {"cost_per_hour": 1}],
     ):
-        plan = berth.solve(problem_from({**problem, "objective": objective}), policy, time_limit=5)
+        steps = {"steps": 20_000} if policy == "search" else {}
+        plan = berth.solve(problem_from({**problem, "objective": objective}), policy, **steps)
         assert set(plan.assignment.values()) == {"b"}
         assert plan.status == ("optimal" if policy == "odp" else "feasible")
 
